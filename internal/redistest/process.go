@@ -60,7 +60,7 @@ func (r *real) run() error {
 			return err
 		}
 		args = append(args, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(bus),
-			"--cluster-config-file", "nodes-"+strconv.Itoa(r.port)+".conf")
+			"--cluster-announce-ip", "127.0.0.1", "--cluster-config-file", "nodes-"+strconv.Itoa(r.port)+".conf")
 	}
 	r.cmd = exec.Command(r.bin, args...)
 	if err := r.cmd.Start(); err != nil {

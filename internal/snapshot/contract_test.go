@@ -38,6 +38,7 @@ func stands(t *testing.T, s *snapshot.Store, thread string, want snapshot.Versio
 }
 
 func TestApply(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
 		s, ctx, none := open(t, srv, nil), t.Context(), snapshot.Version{}
 		if err := s.Ping(ctx); err != nil {
@@ -91,6 +92,7 @@ func TestApply(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
 		s, th := open(t, srv, nil), fresh()
 		u := snapshot.Update{Position: at(version(1, 1)), Reset: true, Set: map[snapshot.Field]snapshot.Value{}}
@@ -124,6 +126,7 @@ func TestOrder(t *testing.T) {
 }
 
 func TestTombstone(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
 		s, ctx, none := open(t, srv, nil), t.Context(), snapshot.Version{}
 		th := fresh()
@@ -180,6 +183,7 @@ func TestTombstone(t *testing.T) {
 }
 
 func TestTombstoneExpires(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
 		s := open(t, srv, func(o *snapshot.Options) { o.TombstoneTTL = 300 * time.Millisecond })
 		ctx, th := t.Context(), fresh()
@@ -205,6 +209,7 @@ func TestTombstoneExpires(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
 		s := open(t, srv, func(o *snapshot.Options) { o.MaxValue, o.MaxSnapshot, o.MaxFields = 4<<20, 6<<20, 50 })
 		ctx, th := t.Context(), fresh()
@@ -259,6 +264,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestMalformedArguments(t *testing.T) {
+	t.Parallel()
 	s, ctx := open(t, redistest.New(t), nil), t.Context()
 	good := func() snapshot.Update { return difference(version(3, 4), version(3, 9)) }
 	for name, bad := range map[string]func(*snapshot.Update){

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	MaxSnapshot  int64         // bytes of one thread, names included; MaxValue to 768 MiB; default 256 MiB
 	MaxFields    int           // fields set or deleted by one update; 1 to 400,000; default 100,000
 	DialTimeout  time.Duration // > 0; default 5 s
-	Timeout      time.Duration // of one read or write on the connection; > 0; default 10 s; a context's deadline is kept too
+	Timeout      time.Duration // of one read or write on the connection; > 0; default 10 s; see Store
 	PoolSize     int           // connections a server; 1 to 10,000; default 32
 }
 
@@ -84,7 +85,8 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
-// Store is the Redis of one deployment. It is safe for concurrent use.
+// Store is the Redis of one deployment. It is safe for concurrent use. A call ends at its context's deadline; when its
+// context is cancelled, it ends at once if it has not been sent yet, else with Redis's answer or [Options.Timeout].
 type Store struct {
 	opts   Options
 	client redis.UniversalClient
@@ -93,13 +95,15 @@ type Store struct {
 	apply, remove, advance, unlist, page *redis.Script
 }
 
-// New prepares a store; it does no I/O, the first call connects. The caller closes it.
+// New prepares a store; it does no I/O, the first call connects. The caller closes it. The Redis library's own log lines,
+// which go to standard error, are turned off for the process: each of them is about an error that a call returns.
 func New(opts Options) (*Store, error) {
 	opts = opts.withDefaults()
 	connect, err := parseURL(opts)
 	if err := errors.Join(err, opts.validate()); err != nil {
 		return nil, fmt.Errorf("open snapshot store: %w", err)
 	}
+	logging.Disable()
 	return &Store{
 		opts:    opts,
 		client:  connect(),
@@ -146,8 +150,8 @@ func parseURL(o Options) (func() redis.UniversalClient, error) {
 		if err != nil {
 			return nil, errors.New("url: host or parameters are malformed")
 		}
-		// A redirection repeats a command only where it was not carried out.
-		c.MaxRetries, c.MaxRedirects = -1, 8
+		// A cluster's client repeats a command after a redirection, and after a lost connection too. Every write here may be.
+		c.MaxRetries, c.MaxRedirects, c.DialerRetries = -1, 3, 1
 		c.ContextTimeoutEnabled, c.MaintNotificationsConfig = true, quiet
 		c.DialTimeout, c.ReadTimeout, c.WriteTimeout, c.PoolSize = o.DialTimeout, o.Timeout, o.Timeout, o.PoolSize
 		return func() redis.UniversalClient { return redis.NewClusterClient(c) }, nil
@@ -156,7 +160,7 @@ func parseURL(o Options) (func() redis.UniversalClient, error) {
 	if err != nil {
 		return nil, errors.New("url: host, database or parameters are malformed")
 	}
-	c.MaxRetries = -1
+	c.MaxRetries, c.DialerRetries = -1, 1
 	c.ContextTimeoutEnabled, c.MaintNotificationsConfig = true, quiet
 	c.DialTimeout, c.ReadTimeout, c.WriteTimeout, c.PoolSize = o.DialTimeout, o.Timeout, o.Timeout, o.PoolSize
 	return func() redis.UniversalClient { return redis.NewClient(c) }, nil
