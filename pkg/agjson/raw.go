@@ -38,6 +38,7 @@ type node struct {
 // Parser indexes one JSON text at a time and re-uses its index for the next. The zero Parser is ready. Not safe for
 // concurrent use.
 type Parser struct {
+	Depth int // nesting allowed, at most MaxDepth; 0 is MaxDepth
 	s     scanner
 	nodes []node
 }
@@ -45,10 +46,13 @@ type Parser struct {
 // ParseValue indexes data with a Parser of its own.
 func ParseValue(data []byte) (Value, error) { return new(Parser).Parse(data) }
 
-// Parse checks data, one JSON text of at most 1 GiB (RFC 8259, nested at most MaxDepth, valid UTF-8), and returns its root. The
+// Parse checks data, one JSON text of at most 1 GiB (RFC 8259, nested at most Depth, valid UTF-8), and returns its root. The
 // error is an ErrMalformed. Values alias data. Those of an earlier Parse are void.
 func (p *Parser) Parse(data []byte) (Value, error) {
 	p.s = scanner{b: data}
+	if p.Depth > 0 {
+		p.s.depth = max(MaxDepth-p.Depth, 0)
+	}
 	p.nodes = append(p.nodes[:0], node{}) // index 0 is no value
 	if len(data) > 1<<30 {
 		return Value{}, &DecodeError{Type: "JsonValue", Why: "longer than 1 GiB"}

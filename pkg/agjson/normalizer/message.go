@@ -1,0 +1,218 @@
+package normalizer
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/agwire/agwire/pkg/agjson"
+)
+
+type message struct {
+	id      string
+	turn    *turn
+	start   agjson.MessageStart
+	open    bool
+	adopted string   // the tool call whose result made it, "" for one that message.start opened
+	next    *message // the continuation of a sealed one
+}
+
+// OpenMessage opens a message in the turn of that id or key ("" is the last opened turn, or a new one) and returns its id, which
+// is derived when id is empty. An open one of that id is returned as it is; a sealed one is continued.
+func (e *Engine) OpenMessage(turnKey, id string, b *agjson.MessageStart) string {
+	e.Emit(agjson.Event{ID: id, TurnID: turnKey, Body: b})
+	if id == "" {
+		return e.unsealed[len(e.unsealed)-1].id
+	}
+	return e.messages[id].latest().id
+}
+
+// CloseMessage seals a message. One that is sealed or unknown is left alone; usage for it is refused.
+func (e *Engine) CloseMessage(id string, usage *agjson.Usage) {
+	e.Emit(agjson.Event{ID: id, Body: &agjson.MessageEnd{Usage: usage}})
+}
+
+// MessageOpen says whether the message of that id, or its continuation, is open.
+func (e *Engine) MessageOpen(id string) bool {
+	m := e.messages[id]
+	return m != nil && m.latest().open
+}
+
+// HasMessage says whether a message of that id stands in the fold.
+func (e *Engine) HasMessage(id string) bool { return e.messages[id] != nil }
+
+// RemoveMessage deletes a message (SPEC §5 message.remove); an unknown one is let pass, as the fold lets it.
+func (e *Engine) RemoveMessage(id string) {
+	e.Emit(agjson.Event{ID: id, Body: &agjson.MessageRemove{}})
+}
+
+func (m *message) latest() *message {
+	for m.next != nil {
+		m = m.next
+	}
+	return m
+}
+
+func (e *Engine) messageStart(ev agjson.Event, b *agjson.MessageStart) {
+	if b.ThreadID != "" {
+		e.NameThread(b.ThreadID)
+	}
+	t := e.place(&ev)
+	id := strings.Clone(ev.ID)
+	if id == "" {
+		id = e.Derive(t.id, "message")
+	}
+	if old := e.messages[id]; old != nil {
+		if old.latest().open {
+			return
+		}
+		e.continueMessage(old.latest(), t, b)
+		return
+	}
+	e.openMessage(&message{id: id, turn: t, start: *b}, ev)
+}
+
+func (e *Engine) openMessage(m *message, ev agjson.Event) {
+	m.open = true
+	m.start.ThreadID = e.Thread()
+	e.messages[m.id] = m
+	e.unsealed = append(e.unsealed, m)
+	body := m.start
+	ev.ID, ev.TurnID, ev.MessageID, ev.Body = m.id, m.turn.id, "", &body
+	e.put(ev)
+}
+
+// continueMessage opens what goes on after the sealed m.
+func (e *Engine) continueMessage(m *message, t *turn, b *agjson.MessageStart) *message {
+	if b == nil {
+		b = &m.start
+	}
+	first := m.id
+	if i := strings.LastIndexByte(first, '~'); i > 0 && e.messages[first[:i]] != nil {
+		first = first[:i]
+	}
+	m.next = &message{id: again(first, func(id string) bool { return e.messages[id] != nil }), turn: t, start: *b}
+	if m.next.start.Role == "" {
+		m.next.start.Role = agjson.RoleAssistant
+	}
+	e.openMessage(m.next, agjson.Event{})
+	return m.next
+}
+
+func (e *Engine) messageEnd(ev agjson.Event, b *agjson.MessageEnd) {
+	m := e.messages[ev.ID]
+	if m != nil {
+		m = m.latest()
+	}
+	if m == nil || !m.open {
+		if b.Usage != nil {
+			e.refuse("no-open-message", ev)
+		}
+		return
+	}
+	m.open = false
+	e.unsealed = slices.DeleteFunc(e.unsealed, func(x *message) bool { return x == m })
+	ev.ID, ev.TurnID, ev.MessageID = m.id, m.turn.id, ""
+	e.put(ev)
+}
+
+// sealAll seals what is open in a turn, in opening order.
+func (e *Engine) sealAll(t *turn) {
+	for _, m := range slices.Clone(e.unsealed) {
+		if m.turn == t {
+			e.CloseMessage(m.id, nil)
+		}
+	}
+}
+
+func (e *Engine) messageRemove(ev agjson.Event) {
+	if ev.ID == "*" {
+		t := e.owner(&ev)
+		if t == nil {
+			e.refuse("no-turn", ev)
+			return
+		}
+		ev.TurnID = t.id
+		e.forget(func(m *message) bool { return m.turn == t })
+		e.put(ev)
+		return
+	}
+	if m := e.messages[ev.ID]; m != nil {
+		ev.TurnID = m.turn.id
+		e.forget(func(x *message) bool { return x == m })
+	} else if t := e.owner(&ev); t != nil {
+		ev.TurnID = t.id
+	}
+	e.put(ev)
+}
+
+// forget leaves removed messages out of what is open. Their ids stay taken.
+func (e *Engine) forget(gone func(*message) bool) {
+	e.unsealed = slices.DeleteFunc(e.unsealed, func(m *message) bool {
+		if !gone(m) {
+			return false
+		}
+		m.open = false
+		return true
+	})
+}
+
+// home is the open message in which a block is made: the one named, or the one its turn opened last, or a new one.
+func (e *Engine) home(ev *agjson.Event, candidate agjson.Number) *message {
+	if m := e.messages[ev.MessageID]; m != nil && ev.MessageID != "" {
+		m = m.latest()
+		if !m.open {
+			m = e.continueMessage(m, e.live(m.turn), nil)
+		}
+		ev.MessageID = m.id
+		return m
+	}
+	t := e.place(ev)
+	if ev.MessageID == "" {
+		if m := e.openIn(t, candidate); m != nil {
+			return m
+		}
+	}
+	e.messageStart(agjson.Event{ID: ev.MessageID, TurnID: t.id}, &agjson.MessageStart{Role: agjson.RoleAssistant, CandidateIndex: candidate})
+	m := e.unsealed[len(e.unsealed)-1]
+	ev.MessageID = m.id
+	return m
+}
+
+// openIn is the message that a turn opened last for a candidate, nil when none is open.
+func (e *Engine) openIn(t *turn, candidate agjson.Number) *message {
+	for _, m := range slices.Backward(e.unsealed) {
+		if m.turn == t && zero(m.start.CandidateIndex) == zero(candidate) {
+			return m
+		}
+	}
+	return nil
+}
+
+// zero reads an absent candidate as candidate 0 (SPEC §5 partitioning).
+func zero(n agjson.Number) agjson.Number {
+	if n == "" {
+		return "0"
+	}
+	return n
+}
+
+func (e *Engine) messageMetadata(ev agjson.Event) {
+	var m *message
+	if ev.MessageID != "" {
+		m = e.messages[ev.MessageID]
+	} else if t := e.owner(&ev); t != nil {
+		m = e.openIn(t, "")
+	}
+	switch {
+	case m == nil:
+		e.refuse("no-such-message", ev)
+	case !m.turn.open:
+		e.refuse("closed-turn", ev)
+	default:
+		ev.TurnID = m.turn.id
+		if ev.MessageID != "" {
+			ev.MessageID = m.latest().id
+		}
+		e.put(ev)
+	}
+}
