@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/agwire/agwire/internal/app"
+)
+
+// shell is what every command that runs services starts from.
+type shell struct {
+	log     *zap.Logger
+	metrics *prometheus.Registry
+	app     *app.App
+}
+
+// newShell makes the log, the registry and the app of a process, and logs the
+// settings once, redacted.
+func (p *process) newShell(cfg app.Config) (*shell, error) {
+	log, err := app.NewLogger(p.stderr, cfg.LogFormat, cfg.LogLevel)
+	if err != nil {
+		return nil, err
+	}
+	metrics := app.NewRegistry(version())
+	a, err := app.New(cfg, app.Deps{Log: log, Metrics: metrics})
+	if err != nil {
+		return nil, err
+	}
+	log.Info("starting", zap.String("version", version()), zap.Any("settings", p.settings))
+	return &shell{log: log, metrics: metrics, app: a}, nil
+}
+
+// run runs what was added until ctx ends. Whoever added dependencies closes them afterwards.
+func (s *shell) run(ctx context.Context) error {
+	err := s.app.Run(ctx)
+	if cause := context.Cause(ctx); cause != nil {
+		s.log.Info("ended", zap.String("cause", cause.Error()))
+	}
+	return err
+}
