@@ -117,6 +117,9 @@ func (e *Engine) toolDone(ev agjson.Event, b *agjson.ToolDone) {
 	}
 	id := strings.Clone(ev.MessageID)
 	if e.messages[id] != nil {
+		id = b.ToolCallID + ":result"
+	}
+	if e.messages[id] != nil {
 		id = again(id, func(id string) bool { return e.messages[id] != nil })
 	}
 	c.home = &message{id: id, turn: t, adopted: b.ToolCallID, start: agjson.MessageStart{Role: agjson.RoleTool}}
