@@ -31,7 +31,8 @@ func apply(b *testing.B, s *snapshot.Store, u snapshot.Update) {
 	}
 }
 
-// One message of a thread of 500 changes: by field, as this package writes it, and as one string, which it does not.
+// One message of a thread of 500 changes: by field, as this package writes it, and as one string, which it does not (its encoding
+// is not counted).
 func BenchmarkUpdate500(b *testing.B) {
 	srv := redistest.New(b)
 	s := open(b, srv, nil)

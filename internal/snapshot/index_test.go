@@ -278,3 +278,41 @@ func TestListRarePrefix(t *testing.T) {
 		}
 	})
 }
+
+// The index follows the writes: a refused one lowers nothing, a deletion removes, a late writer leaves no trace, and what
+// is newer than a removal stays.
+func TestIndexFollowsWrites(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, srv *redistest.Server) {
+		s, ctx, th := open(t, srv, nil), t.Context(), "thread"
+		count := func(want int64) {
+			t.Helper()
+			if n, err := s.Count(ctx); err != nil || n != want {
+				t.Fatalf("count %d, %v; want %d", n, err, want)
+			}
+		}
+		if err := follow(ctx, s, th, []snapshot.Version{version(1, 9)}); err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.Apply(ctx, th, whole(version(1, 4)))
+		expect(t, res, err, snapshot.Stale, version(1, 9))
+		page, err := s.List(ctx, "", 5, "")
+		if err != nil || len(page.Entries) != 1 || !page.Entries[0].Active.Equal(at(version(1, 9)).UpdatedAt) {
+			t.Fatalf("after a stale write: %+v, %v", page, err)
+		}
+		if _, err := s.Delete(ctx, th, version(1, 9).Mark()); err != nil {
+			t.Fatal(err)
+		}
+		count(0)
+		res, err = s.Apply(ctx, th, whole(version(1, 8)))
+		expect(t, res, err, snapshot.Deleted, snapshot.Version{})
+		count(0)
+		// As if a new life had just been raised: the late writer does not take it down.
+		if err := s.Touch(ctx, map[string]time.Time{th: at(version(20, 20)).UpdatedAt}); err != nil {
+			t.Fatal(err)
+		}
+		res, err = s.Apply(ctx, th, whole(version(1, 9)))
+		expect(t, res, err, snapshot.Deleted, snapshot.Version{})
+		count(1)
+	})
+}
