@@ -172,12 +172,7 @@ func (a *FrameAppender) pump() {
 func (a *FrameAppender) send(p *pendingFrame) error {
 	p.frame.floor = floor{next: a.stored, seq: a.seq}
 	reply := a.inbox + "." + strconv.FormatUint(a.attempt, 10) + "." + strconv.FormatInt(p.frame.Index, 10)
-	msgs := a.b.split(a.subject, p.frame.header(), p.frame.Body)
-	if len(msgs) == 1 {
-		msgs[0].Reply = reply
-		return a.b.nc.PublishMsg(msgs[0])
-	}
-	return a.b.sendBatch(msgs, reply)
+	return a.b.send(a.b.split(a.subject, p.frame.header(), p.frame.Body), reply)
 }
 
 // fail ends the attempt. A transient error starts another after a delay.
@@ -404,22 +399,16 @@ func (b *Bus) AppendInput(ctx context.Context, thread, id string, body []byte) (
 func (b *Bus) publish(ctx context.Context, msgs []*nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
 	defer cancel()
-	inbox := b.nc.NewInbox()
-	sub, err := b.nc.SubscribeSync(inbox)
-	if err != nil {
-		return 0, err
+	last := msgs[len(msgs)-1]
+	if len(msgs) > 1 {
+		stampBatch(msgs)
+		for _, m := range msgs[:len(msgs)-1] {
+			if err := b.nc.PublishMsg(m); err != nil {
+				return 0, err
+			}
+		}
 	}
-	defer func() { _ = sub.Unsubscribe() }()
-	if len(msgs) == 1 {
-		msgs[0].Reply = inbox
-		err = b.nc.PublishMsg(msgs[0])
-	} else {
-		err = b.sendBatch(msgs, inbox)
-	}
-	if err != nil {
-		return 0, err
-	}
-	m, err := sub.NextMsgWithContext(ctx)
+	m, err := b.nc.RequestMsgWithContext(ctx, last)
 	if err != nil {
 		return 0, err
 	}

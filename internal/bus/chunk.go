@@ -72,17 +72,25 @@ func (b *Bus) split(subj string, h nats.Header, data []byte) []*nats.Msg {
 	return msgs
 }
 
-// sendBatch publishes msgs as one atomic batch; its one answer goes to reply.
-// The messages land together, in consecutive sequences, or not at all.
-func (b *Bus) sendBatch(msgs []*nats.Msg, reply string) error {
+// stampBatch makes one atomic batch of msgs: they land together, in
+// consecutive sequences, or not at all.
+func stampBatch(msgs []*nats.Msg) {
 	id := nuid.Next()
 	for i, m := range msgs {
 		m.Header[natsBatchID] = []string{id}
 		m.Header[natsBatchSeq] = []string{strconv.Itoa(i + 1)}
-		if i == len(msgs)-1 {
-			m.Header[natsBatchCommit] = []string{"1"}
-			m.Reply = reply
-		}
+	}
+	msgs[len(msgs)-1].Header[natsBatchCommit] = []string{"1"}
+}
+
+// send publishes msgs, as one atomic batch when they are several; the one
+// answer goes to reply.
+func (b *Bus) send(msgs []*nats.Msg, reply string) error {
+	if len(msgs) > 1 {
+		stampBatch(msgs)
+	}
+	msgs[len(msgs)-1].Reply = reply
+	for _, m := range msgs {
 		if err := b.nc.PublishMsg(m); err != nil {
 			return err
 		}

@@ -205,12 +205,7 @@ func (w *FencedWriter) send(e *entry) error {
 	w.sentMsgs++
 	msgs := w.b.split(e.subject, w.headerOf(e, first), e.body)
 	setUint(msgs[0].Header, natsExpectedLastSeq, w.held.seq+first-1)
-	reply := ackSubject(w.inbox, w.gen, e.last)
-	if len(msgs) == 1 {
-		msgs[0].Reply = reply
-		return w.b.nc.PublishMsg(msgs[0])
-	}
-	return w.b.sendBatch(msgs, reply)
+	return w.b.send(msgs, ackSubject(w.inbox, w.gen, e.last))
 }
 
 func (w *FencedWriter) headerOf(e *entry, first uint64) nats.Header {

@@ -2,13 +2,11 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"go.uber.org/zap"
 )
@@ -51,8 +49,8 @@ func (o OwnerOptions) validate() error {
 
 // ShardFunc works on one shard until ctx ends, then drains and returns. ctx
 // ends when the shard is another worker's or the owner stops. A function that
-// returns before that is called again after a delay, unless its error is of
-// ErrFatal, which stops the owner.
+// returns before that is called again after a delay, unless its error is an
+// ErrFatal, ErrMismatch or ErrClosed, which stop the owner.
 type ShardFunc func(ctx context.Context, shard int) error
 
 // Owner takes a worker's fair part of the shards: each shard has one live
@@ -67,38 +65,21 @@ type ShardFunc func(ctx context.Context, shard int) error
 // one that comes back under the same ID takes over from its former self
 // without waiting.
 type Owner struct {
-	b   *Bus
-	o   OwnerOptions
-	key string
-	inc string
+	b    *Bus
+	o    OwnerOptions
+	key  string
+	me   beat
+	kick chan struct{} // something changed: look again
 
 	mu      sync.Mutex
-	peers   map[string]*peer // by worker id, without this one
-	running map[int]*shardRun
+	peers   map[string]*peer  // by worker id, without this one
+	revs    map[string]uint64 // newest record read, by subject
+	running map[int]context.CancelFunc
 	beaten  time.Time // of the last heartbeat that was stored
 	steady  time.Time // heartbeats have been stored without a break since
 	started bool      // the peers were read once
-	leaving bool
-	kick    chan struct{} // something changed: look again
+	rival   bool      // a younger process bears this worker's id
 }
-
-// beat is the record of one worker in the bucket.
-type beat struct {
-	ID    string `json:"id"`
-	Inc   string `json:"inc"` // of the process that bears the id
-	Gone  bool   `json:"gone,omitempty"`
-	Holds []int  `json:"holds"`
-}
-
-// peer is another worker as it was last heard of.
-type peer struct {
-	beat beat
-	seen time.Time // here, by this process's clock
-	rev  uint64
-}
-
-// shardRun is a ShardFunc that runs.
-type shardRun struct{ cancel context.CancelFunc }
 
 // NewOwner validates the options and does no I/O.
 func (b *Bus) NewOwner(o OwnerOptions) (*Owner, error) {
@@ -107,8 +88,10 @@ func (b *Bus) NewOwner(o OwnerOptions) (*Owner, error) {
 		return nil, fmt.Errorf("owner: %w", err)
 	}
 	return &Owner{
-		b: b, o: o, key: b.names.OwnerKey(o.Group, o.ID), inc: nuid.Next(),
-		peers: map[string]*peer{}, running: map[int]*shardRun{}, kick: make(chan struct{}, 1),
+		b: b, o: o, key: b.names.OwnerKey(o.Group, o.ID),
+		me:    beat{ID: o.ID, Inc: nuid.Next(), Born: time.Now().UnixNano()},
+		peers: map[string]*peer{}, revs: map[string]uint64{}, running: map[int]context.CancelFunc{},
+		kick: make(chan struct{}, 1),
 	}, nil
 }
 
@@ -126,12 +109,18 @@ func (w *Owner) Workers() int {
 	return len(w.live(time.Now())) + 1
 }
 
-// Run works until ctx ends, which is nil, or a ShardFunc's error is fatal, which
-// is returned. All ShardFuncs have returned when it does, and the other
-// workers have been told.
+// Run works until ctx ends, which is nil. Its error is a ShardFunc's that stops
+// the owner, or an ErrFenced when a younger process bears the same ID. All
+// ShardFuncs have returned when it does, and the other workers have been told.
 func (w *Owner) Run(ctx context.Context, work ShardFunc) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failure error
+	var once sync.Once
+	fail := func(err error) {
+		once.Do(func() { failure = err })
+		cancel()
+	}
 	sub, err := w.b.nc.Subscribe(w.b.names.OwnerSubject(w.b.names.OwnerKeys(w.o.Group)), w.onBeat)
 	if err != nil {
 		return fmt.Errorf("own shards: %w", err)
@@ -139,39 +128,48 @@ func (w *Owner) Run(ctx context.Context, work ShardFunc) error {
 	defer func() { _ = sub.Unsubscribe() }()
 
 	var wg sync.WaitGroup
-	// Peers are told of a change of hands at the next beat, and of what a
-	// ShardFunc gave up at once, by the loop below.
-	start := func(shard int) {
+	w.loop(ctx, fail, func(shard int) {
 		sctx, stop := context.WithCancel(ctx)
-		w.running[shard] = &shardRun{cancel: stop}
+		w.running[shard] = stop
 		wg.Go(func() {
 			defer stop()
-			w.keep(sctx, shard, work, cancel)
+			w.keep(sctx, shard, work, fail)
 			w.mu.Lock()
 			delete(w.running, shard)
 			w.mu.Unlock()
 			w.wake()
 		})
-	}
-	w.loop(ctx, start)
+	})
 	wg.Wait()
-	w.leave()
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("own shards: %w", err)
+	w.leave(context.WithoutCancel(ctx))
+	once.Do(func() {})
+	if failure != nil {
+		return fmt.Errorf("own shards: %w", failure)
 	}
 	return nil
 }
 
-// loop beats and rebalances until ctx ends.
-func (w *Owner) loop(ctx context.Context, start func(shard int)) {
+// loop beats and rebalances until ctx ends, then beats until no ShardFunc
+// runs: one that drains still holds its shard.
+func (w *Owner) loop(ctx context.Context, fail func(error), start func(shard int)) {
 	tick := time.NewTicker(w.o.Beat)
 	defer tick.Stop()
+	done := ctx.Done()
 	for {
-		w.heartbeat(ctx)
-		w.rebalance(ctx, start)
+		w.heartbeat(context.WithoutCancel(ctx))
+		if w.hasRival() {
+			fail(fmt.Errorf("%w: another process bears the id of this worker", ErrFenced))
+		}
+		if ctx.Err() != nil {
+			done = nil
+			if w.Holds() == 0 {
+				return
+			}
+		} else if w.rebalance(start) {
+			w.wake() // and tell the others at once
+		}
 		select {
-		case <-ctx.Done():
-			return
+		case <-done:
 		case <-tick.C:
 		case <-w.kick:
 		}
@@ -179,7 +177,7 @@ func (w *Owner) loop(ctx context.Context, start func(shard int)) {
 }
 
 // keep calls work until ctx ends.
-func (w *Owner) keep(ctx context.Context, shard int, work ShardFunc, fatal context.CancelCauseFunc) {
+func (w *Owner) keep(ctx context.Context, shard int, work ShardFunc, fatal func(error)) {
 	for delay := 10 * firstDelay; ; delay = min(2*delay, 5*time.Second) {
 		began := time.Now()
 		err := work(ctx, shard)
@@ -207,151 +205,15 @@ func (w *Owner) wake() {
 	}
 }
 
-// heartbeat stores this worker's record, and reads the others': what was
-// missed of their notices is seen within a beat.
-func (w *Owner) heartbeat(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, w.o.Beat)
-	defer cancel()
-	if err := w.store(ctx, false); err != nil {
-		if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
-			w.b.log.Debug("heartbeat", zap.String("group", w.o.Group), zap.Error(err))
-		}
-		return
-	}
-	if err := w.read(ctx); err != nil {
-		w.b.log.Debug("read heartbeats", zap.String("group", w.o.Group), zap.Error(err))
-		return
-	}
-	now := time.Now()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if now.Sub(w.beaten) > w.o.TTL {
-		w.steady = now
-	}
-	w.beaten = now
-}
-
-func (w *Owner) store(ctx context.Context, gone bool) error {
-	w.mu.Lock()
-	r := beat{ID: w.o.ID, Inc: w.inc, Gone: gone, Holds: make([]int, 0, len(w.running))}
-	for s := range w.running {
-		r.Holds = append(r.Holds, s)
-	}
-	w.mu.Unlock()
-	body, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = w.b.publish(ctx, []*nats.Msg{{Subject: w.b.names.OwnerSubject(w.key), Header: nats.Header{}, Data: body}})
-	return err
-}
-
-// leave tells the others that this worker is gone.
-func (w *Owner) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), w.b.opts.Timeout)
-	defer cancel()
-	if err := w.store(ctx, true); err != nil {
-		w.b.log.Debug("last heartbeat", zap.String("group", w.o.Group), zap.Error(err))
-	}
-}
-
-// onBeat takes a record as another worker publishes it.
-func (w *Owner) onBeat(m *nats.Msg) {
-	if w.take(m.Data, 0, false) {
-		w.wake()
-	}
-}
-
-// take remembers a record; it tells whether it changes who works on what.
-func (w *Owner) take(body []byte, age time.Duration, first bool) bool {
-	var r beat
-	if json.Unmarshal(body, &r) != nil || r.ID == "" || r.ID == w.o.ID {
-		return false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p := w.peers[r.ID]
-	if r.Gone {
-		delete(w.peers, r.ID)
-		return p != nil
-	}
-	if first && age > w.o.TTL {
-		return false
-	}
-	now := time.Now()
-	if p == nil {
-		w.peers[r.ID] = &peer{beat: r, seen: now}
-		return true
-	}
-	changed := p.beat.Inc != r.Inc || len(p.beat.Holds) != len(r.Holds)
-	p.beat, p.seen = r, now
-	return changed
-}
-
-// read takes the stored records. On the first read a record's age is by the
-// broker's clock, so that workers long dead do not count; later only a record
-// that is newer than the last one counts as a sign of life.
-func (w *Owner) read(ctx context.Context) error {
-	stream := w.b.names.OwnersStream()
-	w.mu.Lock()
-	first := !w.started
-	w.mu.Unlock()
-	var now time.Time
-	recs := map[string]stored{}
-	err := w.b.scanBatch(ctx, stream, getRequest{NextFor: w.b.names.OwnerSubject(w.b.names.OwnerKeys(w.o.Group)), Seq: 1, Batch: 1000}, func(m stored) error {
-		recs[m.subject] = m
-		if m.time.After(now) {
-			now = m.time
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	for _, m := range recs {
-		w.mu.Lock()
-		var r beat
-		known := json.Unmarshal(m.data, &r) == nil && w.peers[r.ID] != nil && w.peers[r.ID].rev >= m.seq
-		w.mu.Unlock()
-		if known {
-			continue
-		}
-		w.take(m.data, now.Sub(m.time), first)
-		w.mu.Lock()
-		if p := w.peers[r.ID]; p != nil {
-			p.rev = m.seq
-		}
-		w.mu.Unlock()
-	}
-	w.mu.Lock()
-	w.started = true
-	w.mu.Unlock()
-	return nil
-}
-
-// live is the peers that count as alive. While one's own heartbeats fail, and
-// for a TTL after that, nobody is declared dead: it was the broker that was away.
-func (w *Owner) live(now time.Time) map[string]*peer {
-	alive := make(map[string]*peer, len(w.peers))
-	grace := now.Sub(w.beaten) > w.o.TTL || now.Sub(w.steady) <= w.o.TTL
-	for id, p := range w.peers {
-		if grace || now.Sub(p.seen) <= w.o.TTL {
-			alive[id] = p
-		}
-	}
-	return alive
-}
-
 // rebalance starts work on what is this worker's and free, and ends it on what
-// is not.
-func (w *Owner) rebalance(ctx context.Context, start func(shard int)) {
+// is not. It tells whether it started any.
+func (w *Owner) rebalance(start func(shard int)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.started || ctx.Err() != nil {
-		return
+	if !w.started {
+		return false
 	}
-	now := time.Now()
-	alive := w.live(now)
+	alive := w.live(time.Now())
 	workers := []string{w.o.ID}
 	held := map[int]bool{}
 	for id, p := range alive {
@@ -364,19 +226,17 @@ func (w *Owner) rebalance(ctx context.Context, start func(shard int)) {
 	for _, s := range assign(w.b.Shards(), workers)[w.o.ID] {
 		mine[s] = true
 	}
-	for s, r := range w.running {
+	for s, stop := range w.running {
 		if !mine[s] {
-			r.cancel()
+			stop()
 		}
 	}
+	began := false
 	for s := range w.b.Shards() {
 		if mine[s] && !held[s] && w.running[s] == nil {
 			start(s)
+			began = true
 		}
 	}
-	for id, p := range w.peers {
-		if alive[id] == nil && now.Sub(p.seen) > 10*w.o.TTL {
-			delete(w.peers, id)
-		}
-	}
+	return began
 }

@@ -215,6 +215,14 @@ func (r *FrameReader) Next(ctx context.Context) (Frame, error) {
 	return r.r.b.decodeFrame(m), nil
 }
 
+// Expect makes Next fail with ErrReset unless the stream is of that
+// incarnation, which a position that was kept belongs to. Call it before Next.
+func (r *FrameReader) Expect(incarnation int64) { r.r.incarnation = incarnation }
+
+// Incarnation is when the stream that is read was created, Unix milliseconds;
+// 0 before the first Next.
+func (r *FrameReader) Incarnation() int64 { return r.r.incarnation }
+
 // Lag is how many messages were behind the last frame when it was delivered;
 // 0 means that it was the newest.
 func (r *FrameReader) Lag() uint64 { return r.r.lag }
@@ -260,6 +268,10 @@ func (r *EventReader) Next(ctx context.Context) (EventMessage, error) {
 // Position is the stream sequence of the last message passed, control
 // messages included: a new reader may begin behind it.
 func (r *EventReader) Position() uint64 { return r.r.after }
+
+// Expect makes Next fail with ErrReset unless the stream is of that
+// incarnation, which a position that was kept belongs to. Call it before Next.
+func (r *EventReader) Expect(incarnation int64) { r.r.incarnation = incarnation }
 
 // Incarnation is that of the stream that is read, as in Epoch; 0 before the
 // first Next.
