@@ -1,7 +1,7 @@
 package agjson
 
 import (
-	"encoding/json"
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +26,7 @@ func SchemaNames() []string { return slices.Sorted(maps.Keys(allSchemas)) }
 // Check says whether data is a value of the named schema, as the specification spells it, such as AgEvent. The error is a
 // *DecodeError with the JSON Pointer of the first fault; an unknown name is one too. Safe for concurrent use.
 func Check(schema string, posture Posture, data []byte) error {
-	f, ok := allSchemas[schema]
+	c, ok := allSchemas[schema]
 	if !ok {
 		return &DecodeError{Type: schema, Why: "no such schema"}
 	}
@@ -34,45 +34,71 @@ func Check(schema string, posture Posture, data []byte) error {
 	defer d.free()
 	d.unknownTypes = false
 	d.unknownFields = posture == Consumer
-	return d.whole(func() error { return f(d) })
+	return d.whole(func() error { return c.check(d) })
 }
 
-var allSchemas = func() map[string]func(*decoder) error {
+// codec is what is done with a value of one schema.
+type codec struct {
+	check func(*decoder) error                   // read it
+	again func(*decoder, []byte) ([]byte, error) // read it, and append it as it is written
+}
+
+func codecOf[T any](decode func(*decoder, *T) error, write func([]byte, *T) []byte) codec {
+	return codec{
+		check: func(d *decoder) error { return decode(d, new(T)) },
+		again: func(d *decoder, dst []byte) ([]byte, error) {
+			var v T
+			if err := decode(d, &v); err != nil {
+				return dst, err
+			}
+			return write(dst, &v), nil
+		},
+	}
+}
+
+// decodeCopy reads a copy of data, so that what is read does not alias it.
+func decodeCopy[T any](schema string, data []byte, v *T, decode func(*decoder, *T) error) error {
+	d := newDecoder(schema, bytes.Clone(data))
+	defer d.free()
+	var out T
+	if err := d.whole(func() error { return decode(d, &out) }); err != nil {
+		return err
+	}
+	*v = out
+	return nil
+}
+
+var allSchemas = func() map[string]codec {
 	m := maps.Clone(schemas)
-	m["JsonValue"] = func(d *decoder) error { return decodeAny(d, new(json.RawMessage)) }
-	m["AgMeta"] = func(d *decoder) error { return decodeMeta(d, new(json.RawMessage)) }
-	m["AgProviderMeta"] = m["AgMeta"]
-	m["AgClosedEvent"] = func(d *decoder) error {
-		var ev Event
-		if err := decodeEvent(d, &ev); err != nil {
+	m["JsonValue"] = codecOf(decodeAny, appendAny)
+	m["AgMeta"] = codecOf(decodeMeta, appendMeta)
+	m["AgProviderMeta"] = codecOf(decodeBag, appendBag)
+	m["AgClosedEvent"] = codecOf(func(d *decoder, ev *Event) error {
+		if err := decodeEvent(d, ev); err != nil {
 			return err
 		}
 		if _, ok := ev.Body.(*Ext); ok {
 			return d.wrongAt("type", unknownKind)
 		}
 		return nil
-	}
-	m["AgInputEnvelope"] = func(d *decoder) error {
-		var in Input
-		return d.envelope(&in, &in.Extra, nil)
-	}
-	m["AgSurfaceEnvelope"] = func(d *decoder) error {
-		var s SurfaceInteraction
-		return d.envelope(&s, &s.Extra, &surfaceEnvelope{})
-	}
-	surface := func(kinds ...string) func(*decoder) error {
-		return func(d *decoder) error {
-			var s SurfaceInteraction
-			if err := decodeSurfaceInteraction(d, &s); err != nil {
+	}, appendEvent)
+	m["AgInputEnvelope"] = codecOf(decodeInputEnvelope, func(dst []byte, v *Input) []byte {
+		return closeObject(appendExtra(v.appendShared(dst, 0), v.Extra), len(dst))
+	})
+	m["AgSurfaceEnvelope"] = codecOf(decodeSurfaceEnvelope, func(dst []byte, v *surfaceEnvelope) []byte {
+		dst, at := appendText(append(dst, `,"surface":`...), string(v.Surface)), len(dst)
+		return closeObject(appendExtra(v.appendShared(dst, 0), v.Extra), at)
+	})
+	surface := func(kinds string) codec {
+		return codecOf(func(d *decoder, s *SurfaceInteraction) error {
+			if err := decodeSurfaceInteraction(d, s); err != nil {
 				return err
 			}
-			for _, k := range kinds {
-				if strings.HasPrefix(s.Body.Type(), k) {
-					return nil
-				}
+			if !strings.HasPrefix(s.Body.Type(), kinds) {
+				return d.wrongAt("surface", unknownKind)
 			}
-			return d.wrongAt("surface", unknownKind)
-		}
+			return nil
+		}, appendSurfaceInteraction)
 	}
 	m["AgA2uiSurfaceAction"] = surface("a2ui/action")
 	m["AgA2uiFunctionResponse"] = surface("a2ui/function-response")
@@ -82,21 +108,15 @@ var allSchemas = func() map[string]func(*decoder) error {
 	return m
 }()
 
-// envelope reads an object of shared members alone.
-func (d *decoder) envelope(s sharer, extra *[]Member, own members) error {
-	if d.peek() != '{' {
-		return d.wrong("want an object")
-	}
-	if own == nil {
-		own = &noMembers{}
-	}
-	if err := d.shared(nil, s, own, extra); err != nil {
+// decodeInputEnvelope reads the members that the kinds of AgInput share, alone.
+func decodeInputEnvelope(d *decoder, v *Input) error {
+	if err := d.enter(); err != nil {
 		return err
 	}
-	if in, ok := s.(*Input); ok {
-		return in.check()
+	if err := d.shared(true, v, noMembers{}, &v.Extra); err != nil {
+		return err
 	}
-	return nil
+	return v.check()
 }
 
 type noMembers struct{}
@@ -106,20 +126,34 @@ func (noMembers) missing(uint64) string                         { return "" }
 func (noMembers) appendMembers(dst []byte) []byte               { return dst }
 
 // surfaceEnvelope is AgSurfaceEnvelope by itself, where `surface` is a plain member and `surfaceId` is required.
-type surfaceEnvelope struct{ noMembers }
+type surfaceEnvelope struct {
+	SurfaceInteraction
+	Surface Surface
+}
 
-func (*surfaceEnvelope) decodeMember(d *decoder, name string) (uint64, error) {
+func decodeSurfaceEnvelope(d *decoder, v *surfaceEnvelope) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	return d.shared(true, &v.SurfaceInteraction, surfaceMember{v}, &v.Extra)
+}
+
+type surfaceMember struct{ *surfaceEnvelope }
+
+func (s surfaceMember) appendMembers(dst []byte) []byte { return dst }
+
+func (s surfaceMember) decodeMember(d *decoder, name string) (uint64, error) {
 	if name == "surface" {
-		return 1 << 40, decodeSurface(d, new(Surface))
+		return kindBit, decodeSurface(d, &s.Surface)
 	}
 	return 0, nil
 }
 
-func (*surfaceEnvelope) missing(seen uint64) string {
+func (s surfaceMember) missing(seen uint64) string {
 	switch {
 	case seen&1 == 0:
 		return "surfaceId"
-	case seen&(1<<40) == 0:
+	case seen&kindBit == 0:
 		return "surface"
 	}
 	return ""

@@ -647,6 +647,14 @@ func (v *OpaqueBlob) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v OpaqueBlob) MarshalJSON() ([]byte, error) { return appendOpaqueBlob(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *OpaqueBlob) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgOpaque", data, v, decodeOpaqueBlob)
+}
+
 func decodeAnnotations(d *decoder, v *Annotations) error { return d.object(v, &v.Extra) }
 
 func appendAnnotations(dst []byte, v *Annotations) []byte {
@@ -689,6 +697,14 @@ func (v *Annotations) appendMembers(dst []byte) []byte {
 		dst = appendString(dst, v.LastModified)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v Annotations) MarshalJSON() ([]byte, error) { return appendAnnotations(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Annotations) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgAnnotations", data, v, decodeAnnotations)
 }
 
 func decodeEmbeddedResource(d *decoder, v *EmbeddedResource) error { return d.object(v, &v.Extra) }
@@ -755,6 +771,14 @@ func (v *EmbeddedResource) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return appendEmbeddedResource(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *EmbeddedResource) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgEmbeddedResource", data, v, decodeEmbeddedResource)
+}
+
 func decodePendingInput(d *decoder, v *PendingInput) error { return d.object(v, &v.Extra) }
 
 func appendPendingInput(dst []byte, v *PendingInput) []byte {
@@ -790,6 +814,14 @@ func (v *PendingInput) appendMembers(dst []byte) []byte {
 		dst = appendList(dst, v.InputKeys, appendString)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v PendingInput) MarshalJSON() ([]byte, error) { return appendPendingInput(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *PendingInput) UnmarshalJSON(data []byte) error {
+	return decodeCopy("PendingInput", data, v, decodePendingInput)
 }
 
 func decodeUsage(d *decoder, v *Usage) error { return d.object(v, &v.Extra) }
@@ -892,6 +924,12 @@ func (v *Usage) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v Usage) MarshalJSON() ([]byte, error) { return appendUsage(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Usage) UnmarshalJSON(data []byte) error { return decodeCopy("AgUsage", data, v, decodeUsage) }
+
 func decodeSafety(d *decoder, v *Safety) error { return d.object(v, &v.Extra) }
 
 func appendSafety(dst []byte, v *Safety) []byte {
@@ -948,6 +986,14 @@ func (v *Safety) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v Safety) MarshalJSON() ([]byte, error) { return appendSafety(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Safety) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgSafety", data, v, decodeSafety)
+}
+
 func decodeTrigger(d *decoder, v *Trigger) error { return d.object(v, &v.Extra) }
 
 func appendTrigger(dst []byte, v *Trigger) []byte {
@@ -987,6 +1033,14 @@ func (v *Trigger) appendMembers(dst []byte) []byte {
 		dst = appendString(dst, v.Ref)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v Trigger) MarshalJSON() ([]byte, error) { return appendTrigger(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Trigger) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgTrigger", data, v, decodeTrigger)
 }
 
 func decodeChoice(d *decoder, v *Choice) error { return d.object(v, &v.Extra) }
@@ -1035,6 +1089,14 @@ func (v *Choice) appendMembers(dst []byte) []byte {
 		dst = appendAny(dst, &v.Value)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v Choice) MarshalJSON() ([]byte, error) { return appendChoice(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Choice) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgChoice", data, v, decodeChoice)
 }
 
 func decodeAuthConfig(d *decoder, v *AuthConfig) error { return d.object(v, &v.Extra) }
@@ -1107,6 +1169,14 @@ func (v *AuthConfig) appendMembers(dst []byte) []byte {
 		dst = appendString(dst, v.Audience)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v AuthConfig) MarshalJSON() ([]byte, error) { return appendAuthConfig(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *AuthConfig) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgAuthConfig", data, v, decodeAuthConfig)
 }
 
 func decodePausedAsk(d *decoder, v *PausedAsk) error { return d.object(v, &v.Extra) }
@@ -1257,6 +1327,14 @@ func (v *PausedAsk) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v PausedAsk) MarshalJSON() ([]byte, error) { return appendPausedAsk(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *PausedAsk) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgPausedAsk", data, v, decodePausedAsk)
+}
+
 func decodeCapabilities(d *decoder, v *Capabilities) error { return d.object(v, &v.Extra) }
 
 func appendCapabilities(dst []byte, v *Capabilities) []byte {
@@ -1323,6 +1401,14 @@ func (v *Capabilities) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v Capabilities) MarshalJSON() ([]byte, error) { return appendCapabilities(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Capabilities) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgCapabilities", data, v, decodeCapabilities)
+}
+
 func decodeStreamingCapability(d *decoder, v *StreamingCapability) error {
 	return d.object(v, &v.Extra)
 }
@@ -1353,6 +1439,16 @@ func (v *StreamingCapability) appendMembers(dst []byte) []byte {
 		dst = appendBool(dst, v.PartialMessages)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v StreamingCapability) MarshalJSON() ([]byte, error) {
+	return appendStreamingCapability(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *StreamingCapability) UnmarshalJSON(data []byte) error {
+	return decodeCopy("StreamingCapability", data, v, decodeStreamingCapability)
 }
 
 func decodeSurfaceError(d *decoder, v *SurfaceError) error { return d.object(v, &v.Extra) }
@@ -1402,6 +1498,14 @@ func (v *SurfaceError) appendMembers(dst []byte) []byte {
 		dst = appendString(dst, v.Path)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v SurfaceError) MarshalJSON() ([]byte, error) { return appendSurfaceError(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *SurfaceError) UnmarshalJSON(data []byte) error {
+	return decodeCopy("SurfaceError", data, v, decodeSurfaceError)
 }
 
 func decodeMessage(d *decoder, v *Message) error { return d.object(v, &v.Extra) }
@@ -1544,6 +1648,14 @@ func (v *Message) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v Message) MarshalJSON() ([]byte, error) { return appendMessage(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Message) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgMessage", data, v, decodeMessage)
+}
+
 func decodeArtifact(d *decoder, v *Artifact) error { return d.object(v, &v.Extra) }
 
 func appendArtifact(dst []byte, v *Artifact) []byte {
@@ -1631,6 +1743,14 @@ func (v *Artifact) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v Artifact) MarshalJSON() ([]byte, error) { return appendArtifact(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Artifact) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgArtifact", data, v, decodeArtifact)
+}
+
 func decodeMemoryRecord(d *decoder, v *MemoryRecord) error { return d.object(v, &v.Extra) }
 
 func appendMemoryRecord(dst []byte, v *MemoryRecord) []byte {
@@ -1712,6 +1832,14 @@ func (v *MemoryRecord) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v MemoryRecord) MarshalJSON() ([]byte, error) { return appendMemoryRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *MemoryRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgMemoryRecord", data, v, decodeMemoryRecord)
+}
+
 func decodeHandoffRecord(d *decoder, v *HandoffRecord) error { return d.object(v, &v.Extra) }
 
 func appendHandoffRecord(dst []byte, v *HandoffRecord) []byte {
@@ -1763,6 +1891,14 @@ func (v *HandoffRecord) appendMembers(dst []byte) []byte {
 		dst = appendString(dst, v.ToAgentName)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v HandoffRecord) MarshalJSON() ([]byte, error) { return appendHandoffRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *HandoffRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("HandoffRecord", data, v, decodeHandoffRecord)
 }
 
 func decodeSourceRecord(d *decoder, v *SourceRecord) error { return d.object(v, &v.Extra) }
@@ -1820,6 +1956,14 @@ func (v *SourceRecord) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v SourceRecord) MarshalJSON() ([]byte, error) { return appendSourceRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *SourceRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("SourceRecord", data, v, decodeSourceRecord)
+}
+
 func decodePromptBlockedRecord(d *decoder, v *PromptBlockedRecord) error {
 	return d.object(v, &v.Extra)
 }
@@ -1862,6 +2006,16 @@ func (v *PromptBlockedRecord) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v PromptBlockedRecord) MarshalJSON() ([]byte, error) {
+	return appendPromptBlockedRecord(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *PromptBlockedRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("PromptBlockedRecord", data, v, decodePromptBlockedRecord)
+}
+
 func decodeDisplayRecord(d *decoder, v *DisplayRecord) error { return d.object(v, &v.Extra) }
 
 func appendDisplayRecord(dst []byte, v *DisplayRecord) []byte {
@@ -1901,6 +2055,14 @@ func (v *DisplayRecord) appendMembers(dst []byte) []byte {
 	dst = append(dst, `,"html":`...)
 	dst = appendString(dst, &v.HTML)
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v DisplayRecord) MarshalJSON() ([]byte, error) { return appendDisplayRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *DisplayRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("DisplayRecord", data, v, decodeDisplayRecord)
 }
 
 func decodeGuardrailRecord(d *decoder, v *GuardrailRecord) error { return d.object(v, &v.Extra) }
@@ -1972,6 +2134,14 @@ func (v *GuardrailRecord) appendMembers(dst []byte) []byte {
 		dst = appendList(dst, v.Safety, appendSafety)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v GuardrailRecord) MarshalJSON() ([]byte, error) { return appendGuardrailRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *GuardrailRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("GuardrailRecord", data, v, decodeGuardrailRecord)
 }
 
 func decodeTurnRecord(d *decoder, v *TurnRecord) error { return d.object(v, &v.Extra) }
@@ -2126,6 +2296,14 @@ func (v *TurnRecord) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v TurnRecord) MarshalJSON() ([]byte, error) { return appendTurnRecord(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *TurnRecord) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgTurnRecord", data, v, decodeTurnRecord)
+}
+
 func decodeReduceResult(d *decoder, v *ReduceResult) error { return d.object(v, &v.Extra) }
 
 func appendReduceResult(dst []byte, v *ReduceResult) []byte {
@@ -2190,6 +2368,14 @@ func (v *ReduceResult) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ReduceResult) MarshalJSON() ([]byte, error) { return appendReduceResult(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ReduceResult) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgReduceResult", data, v, decodeReduceResult)
+}
+
 func decodeReasoningConfig(d *decoder, v *ReasoningConfig) error { return d.object(v, &v.Extra) }
 
 func appendReasoningConfig(dst []byte, v *ReasoningConfig) []byte {
@@ -2235,6 +2421,14 @@ func (v *ReasoningConfig) appendMembers(dst []byte) []byte {
 		dst = appendNumber(dst, &v.BudgetTokens)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v ReasoningConfig) MarshalJSON() ([]byte, error) { return appendReasoningConfig(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ReasoningConfig) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgReasoningConfig", data, v, decodeReasoningConfig)
 }
 
 func decodeHitlAnswer(d *decoder, v *HitlAnswer) error { return d.object(v, &v.Extra) }
@@ -2316,6 +2510,14 @@ func (v *HitlAnswer) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v HitlAnswer) MarshalJSON() ([]byte, error) { return appendHitlAnswer(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *HitlAnswer) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgHitlAnswer", data, v, decodeHitlAnswer)
+}
+
 func decodeClientCapabilities(d *decoder, v *ClientCapabilities) error { return d.object(v, &v.Extra) }
 
 func appendClientCapabilities(dst []byte, v *ClientCapabilities) []byte {
@@ -2377,6 +2579,16 @@ func (v *ClientCapabilities) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
+	return appendClientCapabilities(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ClientCapabilities) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgClientCapabilities", data, v, decodeClientCapabilities)
+}
+
 func decodeFrontendTool(d *decoder, v *FrontendTool) error { return d.object(v, &v.Extra) }
 
 func appendFrontendTool(dst []byte, v *FrontendTool) []byte {
@@ -2424,6 +2636,14 @@ func (v *FrontendTool) appendMembers(dst []byte) []byte {
 	dst = append(dst, `,"inputSchema":`...)
 	dst = appendAny(dst, &v.InputSchema)
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v FrontendTool) MarshalJSON() ([]byte, error) { return appendFrontendTool(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *FrontendTool) UnmarshalJSON(data []byte) error {
+	return decodeCopy("FrontendTool", data, v, decodeFrontendTool)
 }
 
 func decodeHitlCapability(d *decoder, v *HitlCapability) error { return d.object(v, &v.Extra) }
@@ -2480,6 +2700,14 @@ func (v *HitlCapability) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v HitlCapability) MarshalJSON() ([]byte, error) { return appendHitlCapability(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *HitlCapability) UnmarshalJSON(data []byte) error {
+	return decodeCopy("HitlCapability", data, v, decodeHitlCapability)
+}
+
 func decodeUIResourceCapability(d *decoder, v *UIResourceCapability) error {
 	return d.object(v, &v.Extra)
 }
@@ -2519,6 +2747,16 @@ func (v *UIResourceCapability) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v UIResourceCapability) MarshalJSON() ([]byte, error) {
+	return appendUIResourceCapability(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *UIResourceCapability) UnmarshalJSON(data []byte) error {
+	return decodeCopy("UIResourceCapability", data, v, decodeUIResourceCapability)
+}
+
 func decodeStateCapability(d *decoder, v *StateCapability) error { return d.object(v, &v.Extra) }
 
 func appendStateCapability(dst []byte, v *StateCapability) []byte {
@@ -2547,6 +2785,14 @@ func (v *StateCapability) appendMembers(dst []byte) []byte {
 		dst = appendBool(dst, v.JSONPatch)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v StateCapability) MarshalJSON() ([]byte, error) { return appendStateCapability(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *StateCapability) UnmarshalJSON(data []byte) error {
+	return decodeCopy("StateCapability", data, v, decodeStateCapability)
 }
 
 func decodeToolDef(d *decoder, v *ToolDef) error { return d.object(v, &v.Extra) }
@@ -2635,6 +2881,14 @@ func (v *ToolDef) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ToolDef) MarshalJSON() ([]byte, error) { return appendToolDef(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ToolDef) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgToolDef", data, v, decodeToolDef)
+}
+
 func decodeResponseFormat(d *decoder, v *ResponseFormat) error { return d.object(v, &v.Extra) }
 
 func appendResponseFormat(dst []byte, v *ResponseFormat) []byte {
@@ -2692,6 +2946,14 @@ func (v *ResponseFormat) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ResponseFormat) MarshalJSON() ([]byte, error) { return appendResponseFormat(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ResponseFormat) UnmarshalJSON(data []byte) error {
+	return decodeCopy("ResponseFormat", data, v, decodeResponseFormat)
+}
+
 func decodePushAuth(d *decoder, v *PushAuth) error { return d.object(v, &v.Extra) }
 
 func appendPushAuth(dst []byte, v *PushAuth) []byte {
@@ -2731,6 +2993,14 @@ func (v *PushAuth) appendMembers(dst []byte) []byte {
 		dst = appendSecret(dst, v.Credentials)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v PushAuth) MarshalJSON() ([]byte, error) { return appendPushAuth(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *PushAuth) UnmarshalJSON(data []byte) error {
+	return decodeCopy("PushAuth", data, v, decodePushAuth)
 }
 
 func decodePushNotification(d *decoder, v *PushNotification) error { return d.object(v, &v.Extra) }
@@ -2780,6 +3050,14 @@ func (v *PushNotification) appendMembers(dst []byte) []byte {
 		dst = appendPushAuth(dst, v.Auth)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v PushNotification) MarshalJSON() ([]byte, error) { return appendPushNotification(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *PushNotification) UnmarshalJSON(data []byte) error {
+	return decodeCopy("PushNotification", data, v, decodePushNotification)
 }
 
 func decodeRunConfig(d *decoder, v *RunConfig) error { return d.object(v, &v.Extra) }
@@ -2892,6 +3170,14 @@ func (v *RunConfig) appendMembers(dst []byte) []byte {
 		dst = appendPushNotification(dst, v.PushNotification)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v RunConfig) MarshalJSON() ([]byte, error) { return appendRunConfig(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *RunConfig) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgRunConfig", data, v, decodeRunConfig)
 }
 
 func decodeInputToolResult(d *decoder, v *InputToolResult) error { return d.object(v, &v.Extra) }
@@ -3047,6 +3333,14 @@ func (v *InputToolResult) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v InputToolResult) MarshalJSON() ([]byte, error) { return appendInputToolResult(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *InputToolResult) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgInputToolResult", data, v, decodeInputToolResult)
+}
+
 func decodeViewText(d *decoder, v *ViewText) error { return d.object(v, &v.Extra) }
 
 func appendViewText(dst []byte, v *ViewText) []byte {
@@ -3088,6 +3382,14 @@ func (v *ViewText) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ViewText) MarshalJSON() ([]byte, error) { return appendViewText(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ViewText) UnmarshalJSON(data []byte) error {
+	return decodeCopy("ViewText", data, v, decodeViewText)
+}
+
 func decodeModelContextParams(d *decoder, v *ModelContextParams) error { return d.object(v, &v.Extra) }
 
 func appendModelContextParams(dst []byte, v *ModelContextParams) []byte {
@@ -3122,6 +3424,16 @@ func (v *ModelContextParams) appendMembers(dst []byte) []byte {
 		dst = appendAny(dst, &v.StructuredContent)
 	}
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v ModelContextParams) MarshalJSON() ([]byte, error) {
+	return appendModelContextParams(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ModelContextParams) UnmarshalJSON(data []byte) error {
+	return decodeCopy("ModelContextParams", data, v, decodeModelContextParams)
 }
 
 func decodeViewMessageParams(d *decoder, v *ViewMessageParams) error { return d.object(v, &v.Extra) }
@@ -3165,6 +3477,16 @@ func (v *ViewMessageParams) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v ViewMessageParams) MarshalJSON() ([]byte, error) {
+	return appendViewMessageParams(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *ViewMessageParams) UnmarshalJSON(data []byte) error {
+	return decodeCopy("ViewMessageParams", data, v, decodeViewMessageParams)
+}
+
 func decodeDisplayModeParams(d *decoder, v *DisplayModeParams) error { return d.object(v, &v.Extra) }
 
 func appendDisplayModeParams(dst []byte, v *DisplayModeParams) []byte {
@@ -3198,6 +3520,16 @@ func (v *DisplayModeParams) appendMembers(dst []byte) []byte {
 	return dst
 }
 
+// MarshalJSON is the value as the wire has it.
+func (v DisplayModeParams) MarshalJSON() ([]byte, error) {
+	return appendDisplayModeParams(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *DisplayModeParams) UnmarshalJSON(data []byte) error {
+	return decodeCopy("DisplayModeParams", data, v, decodeDisplayModeParams)
+}
+
 func decodeOpenLinkParams(d *decoder, v *OpenLinkParams) error { return d.object(v, &v.Extra) }
 
 func appendOpenLinkParams(dst []byte, v *OpenLinkParams) []byte {
@@ -3229,6 +3561,14 @@ func (v *OpenLinkParams) appendMembers(dst []byte) []byte {
 	dst = append(dst, `,"url":`...)
 	dst = appendString(dst, &v.URL)
 	return dst
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v OpenLinkParams) MarshalJSON() ([]byte, error) { return appendOpenLinkParams(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *OpenLinkParams) UnmarshalJSON(data []byte) error {
+	return decodeCopy("OpenLinkParams", data, v, decodeOpenLinkParams)
 }
 
 func (v *Base64Source) decodeMember(d *decoder, name string) (uint64, error) {
@@ -3357,25 +3697,23 @@ func newSource(d *decoder, kind string) Source {
 	return nil
 }
 
-var discSource = [][]string{[]string{"type"}}
-
 func decodeSource(d *decoder, v *Source) error {
-	kind, err := d.kind(discSource, false)
+	kind, first, err := d.kind("type", false)
 	if err != nil {
 		return err
 	}
 	*v = newSource(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(discSource[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	case *Base64Source:
-		err = d.body(discSource, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *URLSource:
-		err = d.body(discSource, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *FileSource:
-		err = d.body(discSource, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *UnknownSource:
-		err = d.body(discSource, b, &b.Members)
+		err = d.body("type", first, b, &b.Members)
 	}
 	return err
 }
@@ -3395,6 +3733,30 @@ func appendSource(dst []byte, v *Source) []byte {
 		return append(dst, "null"...)
 	}
 	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *UnknownSource) MarshalJSON() ([]byte, error) {
+	var u Source = v
+	return appendSource(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *Base64Source) MarshalJSON() ([]byte, error) {
+	var u Source = v
+	return appendSource(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *URLSource) MarshalJSON() ([]byte, error) {
+	var u Source = v
+	return appendSource(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *FileSource) MarshalJSON() ([]byte, error) {
+	var u Source = v
+	return appendSource(nil, &u), nil
 }
 
 func (v *Base64Grounding) decodeMember(d *decoder, name string) (uint64, error) {
@@ -3602,29 +3964,27 @@ func newSourcePayload(d *decoder, kind string) SourcePayload {
 	return nil
 }
 
-var discSourcePayload = [][]string{[]string{"type"}}
-
 func decodeSourcePayload(d *decoder, v *SourcePayload) error {
-	kind, err := d.kind(discSourcePayload, true)
+	kind, first, err := d.kind("type", true)
 	if err != nil {
 		return err
 	}
 	*v = newSourcePayload(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(discSourcePayload[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	case *Base64Grounding:
-		err = d.body(discSourcePayload, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *URLGrounding:
-		err = d.body(discSourcePayload, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *FileGrounding:
-		err = d.body(discSourcePayload, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *DocumentGrounding:
-		err = d.body(discSourcePayload, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *LinkGrounding:
-		err = d.body(discSourcePayload, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *UnknownSourcePayload:
-		err = d.body(discSourcePayload, b, &b.Members)
+		err = d.body("type", first, b, &b.Members)
 	}
 	return err
 }
@@ -3648,6 +4008,42 @@ func appendSourcePayload(dst []byte, v *SourcePayload) []byte {
 		return append(dst, "null"...)
 	}
 	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *UnknownSourcePayload) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *Base64Grounding) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *URLGrounding) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *FileGrounding) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *DocumentGrounding) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *LinkGrounding) MarshalJSON() ([]byte, error) {
+	var u SourcePayload = v
+	return appendSourcePayload(nil, &u), nil
 }
 
 func (v *CharCitation) decodeMember(d *decoder, name string) (uint64, error) {
@@ -3950,8 +4346,6 @@ func newCitationBody(d *decoder, kind string) CitationBody {
 	return nil
 }
 
-var discCitation = [][]string{[]string{"kind"}}
-
 func (v *Citation) decodeShared(d *decoder, name string) (uint64, error) {
 	var bit uint64
 	var err error
@@ -4022,15 +4416,22 @@ func (v *Citation) appendShared(dst []byte, need uint64) []byte {
 	return dst
 }
 
+// has says whether one of the ids is set that may be absent.
+func (v *Citation) has(name string) bool {
+	switch name {
+	}
+	return false
+}
+
 func decodeCitation(d *decoder, v *Citation) error {
-	kind, err := d.kind(discCitation, false)
+	kind, first, err := d.kind("kind", false)
 	if err != nil {
 		return err
 	}
 	if v.Body = newCitationBody(d, kind); v.Body == nil {
-		return d.wrongAt(discCitation[0][0], unknownKind)
+		return d.wrongAt("kind", unknownKind)
 	}
-	if err := d.shared(discCitation, v, v.Body, &v.Extra); err != nil {
+	if err := d.shared(first, v, v.Body, &v.Extra, "kind"); err != nil {
 		return err
 	}
 	return nil
@@ -4042,7 +4443,18 @@ func appendCitation(dst []byte, v *Citation) []byte {
 		return append(dst, "null"...)
 	}
 	dst = appendText(append(dst, `,"kind":`...), v.Body.Type())
-	return closeObject(appendExtra(v.Body.appendMembers(v.appendShared(dst, v.Body.needs())), v.Extra), at)
+	if dst = v.Body.appendMembers(v.appendShared(dst, v.Body.needs())); v.Extra != nil {
+		dst = appendSharedExtra(dst, v.Extra, v.has)
+	}
+	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v Citation) MarshalJSON() ([]byte, error) { return appendCitation(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Citation) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgCitation", data, v, decodeCitation)
 }
 
 func (v *TextBlock) decodeMember(d *decoder, name string) (uint64, error) {
@@ -5137,51 +5549,49 @@ func newBlock(d *decoder, kind string) Block {
 	return nil
 }
 
-var discBlock = [][]string{[]string{"type"}}
-
 func decodeBlock(d *decoder, v *Block) error {
-	kind, err := d.kind(discBlock, false)
+	kind, first, err := d.kind("type", false)
 	if err != nil {
 		return err
 	}
 	*v = newBlock(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(discBlock[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	case *TextBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ImageBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *AudioBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *FileBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *DocumentBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ResourceBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ResourceLinkBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *CodeBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *CodeResultBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ReasoningBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *CompactionBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *SearchResultBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ToolCallBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ToolResultBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *DataBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ProviderRawBlock:
-		err = d.body(discBlock, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *UnknownBlock:
-		err = d.body(discBlock, b, &b.Members)
+		err = d.body("type", first, b, &b.Members)
 	}
 	return err
 }
@@ -5227,6 +5637,108 @@ func appendBlock(dst []byte, v *Block) []byte {
 		return append(dst, "null"...)
 	}
 	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *UnknownBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *TextBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ImageBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *AudioBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *FileBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *DocumentBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ResourceBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ResourceLinkBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *CodeBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *CodeResultBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ReasoningBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *CompactionBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *SearchResultBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ToolCallBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ToolResultBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *DataBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ProviderRawBlock) MarshalJSON() ([]byte, error) {
+	var u Block = v
+	return appendBlock(nil, &u), nil
 }
 
 func (v *SuccessOutcome) decodeMember(d *decoder, name string) (uint64, error) {
@@ -5394,29 +5906,27 @@ func newOutcome(d *decoder, kind string) Outcome {
 	return nil
 }
 
-var discOutcome = [][]string{[]string{"type"}}
-
 func decodeOutcome(d *decoder, v *Outcome) error {
-	kind, err := d.kind(discOutcome, false)
+	kind, first, err := d.kind("type", false)
 	if err != nil {
 		return err
 	}
 	*v = newOutcome(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(discOutcome[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	case *SuccessOutcome:
-		err = d.body(discOutcome, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *ErrorOutcome:
-		err = d.body(discOutcome, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *RejectedOutcome:
-		err = d.body(discOutcome, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *AbortedOutcome:
-		err = d.body(discOutcome, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *PausedOutcome:
-		err = d.body(discOutcome, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *UnknownOutcome:
-		err = d.body(discOutcome, b, &b.Members)
+		err = d.body("type", first, b, &b.Members)
 	}
 	return err
 }
@@ -5440,6 +5950,42 @@ func appendOutcome(dst []byte, v *Outcome) []byte {
 		return append(dst, "null"...)
 	}
 	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *UnknownOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *SuccessOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *ErrorOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *RejectedOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *AbortedOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *PausedOutcome) MarshalJSON() ([]byte, error) {
+	var u Outcome = v
+	return appendOutcome(nil, &u), nil
 }
 
 func (v *TurnStart) decodeMember(d *decoder, name string) (uint64, error) {
@@ -8168,8 +8714,6 @@ func newBody(d *decoder, kind string) Body {
 	return nil
 }
 
-var discEvent = [][]string{[]string{"type"}}
-
 func (v *Event) decodeShared(d *decoder, name string) (uint64, error) {
 	var bit uint64
 	var err error
@@ -8179,16 +8723,24 @@ func (v *Event) decodeShared(d *decoder, name string) (uint64, error) {
 		err = decodeSeq(d, &v.Seq)
 	case "id":
 		bit = 1 << 1
-		err = decodeString(d, &v.ID)
+		if err = decodeString(d, &v.ID); v.ID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "turnId":
 		bit = 1 << 2
-		err = decodeString(d, &v.TurnID)
+		if err = decodeString(d, &v.TurnID); v.TurnID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "messageId":
 		bit = 1 << 3
-		err = decodeString(d, &v.MessageID)
+		if err = decodeString(d, &v.MessageID); v.MessageID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "parentId":
 		bit = 1 << 4
-		err = decodeString(d, &v.ParentID)
+		if err = decodeString(d, &v.ParentID); v.ParentID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "_meta":
 		bit = 1 << 5
 		err = decodeMeta(d, &v.Meta)
@@ -8229,15 +8781,30 @@ func (v *Event) appendShared(dst []byte, need uint64) []byte {
 	return dst
 }
 
+// has says whether one of the ids is set that may be absent.
+func (v *Event) has(name string) bool {
+	switch name {
+	case "id":
+		return v.ID != ""
+	case "turnId":
+		return v.TurnID != ""
+	case "messageId":
+		return v.MessageID != ""
+	case "parentId":
+		return v.ParentID != ""
+	}
+	return false
+}
+
 func decodeEvent(d *decoder, v *Event) error {
-	kind, err := d.kind(discEvent, false)
+	kind, first, err := d.kind("type", false)
 	if err != nil {
 		return err
 	}
 	if v.Body = newBody(d, kind); v.Body == nil {
-		return d.wrongAt(discEvent[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	}
-	if err := d.shared(discEvent, v, v.Body, &v.Extra); err != nil {
+	if err := d.event(first, v); err != nil {
 		return err
 	}
 	switch b := v.Body.(type) {
@@ -8255,7 +8822,10 @@ func appendEvent(dst []byte, v *Event) []byte {
 		return append(dst, "null"...)
 	}
 	dst = appendText(append(dst, `,"type":`...), v.Body.Type())
-	return closeObject(appendExtra(v.Body.appendMembers(v.appendShared(dst, v.Body.needs())), v.Extra), at)
+	if dst = v.Body.appendMembers(v.appendShared(dst, v.Body.needs())); v.Extra != nil {
+		dst = appendSharedExtra(dst, v.Extra, v.has)
+	}
+	return closeObject(dst, at)
 }
 
 func (v *MCPOrigin) decodeMember(d *decoder, name string) (uint64, error) {
@@ -8330,25 +8900,23 @@ func newToolOrigin(d *decoder, kind string) ToolOrigin {
 	return nil
 }
 
-var discToolOrigin = [][]string{[]string{"type"}}
-
 func decodeToolOrigin(d *decoder, v *ToolOrigin) error {
-	kind, err := d.kind(discToolOrigin, false)
+	kind, first, err := d.kind("type", false)
 	if err != nil {
 		return err
 	}
 	*v = newToolOrigin(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(discToolOrigin[0][0], unknownKind)
+		return d.wrongAt("type", unknownKind)
 	case *MCPOrigin:
-		err = d.body(discToolOrigin, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *FunctionOrigin:
-		err = d.body(discToolOrigin, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *FrontendOrigin:
-		err = d.body(discToolOrigin, b, &b.Extra)
+		err = d.body("type", first, b, &b.Extra)
 	case *UnknownToolOrigin:
-		err = d.body(discToolOrigin, b, &b.Members)
+		err = d.body("type", first, b, &b.Members)
 	}
 	return err
 }
@@ -8368,6 +8936,30 @@ func appendToolOrigin(dst []byte, v *ToolOrigin) []byte {
 		return append(dst, "null"...)
 	}
 	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *UnknownToolOrigin) MarshalJSON() ([]byte, error) {
+	var u ToolOrigin = v
+	return appendToolOrigin(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *MCPOrigin) MarshalJSON() ([]byte, error) {
+	var u ToolOrigin = v
+	return appendToolOrigin(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *FunctionOrigin) MarshalJSON() ([]byte, error) {
+	var u ToolOrigin = v
+	return appendToolOrigin(nil, &u), nil
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v *FrontendOrigin) MarshalJSON() ([]byte, error) {
+	var u ToolOrigin = v
+	return appendToolOrigin(nil, &u), nil
 }
 
 func (v *A2UIAction) decodeMember(d *decoder, name string) (uint64, error) {
@@ -8899,24 +9491,30 @@ func newSurfaceInteractionBody(d *decoder, kind string) SurfaceInteractionBody {
 	return nil
 }
 
-var discSurfaceInteraction = [][]string{[]string{"surface"}, []string{"a2uiMessage", "method"}}
-
 func (v *SurfaceInteraction) decodeShared(d *decoder, name string) (uint64, error) {
 	var bit uint64
 	var err error
 	switch name {
 	case "surfaceId":
 		bit = 1 << 0
-		err = decodeString(d, &v.SurfaceID)
+		if err = decodeString(d, &v.SurfaceID); v.SurfaceID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "toolCallId":
 		bit = 1 << 1
-		err = decodeString(d, &v.ToolCallID)
+		if err = decodeString(d, &v.ToolCallID); v.ToolCallID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "turnId":
 		bit = 1 << 2
-		err = decodeString(d, &v.TurnID)
+		if err = decodeString(d, &v.TurnID); v.TurnID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "threadId":
 		bit = 1 << 3
-		err = decodeString(d, &v.ThreadID)
+		if err = decodeString(d, &v.ThreadID); v.ThreadID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "_meta":
 		bit = 1 << 4
 		err = decodeMeta(d, &v.Meta)
@@ -8952,15 +9550,30 @@ func (v *SurfaceInteraction) appendShared(dst []byte, need uint64) []byte {
 	return dst
 }
 
+// has says whether one of the ids is set that may be absent.
+func (v *SurfaceInteraction) has(name string) bool {
+	switch name {
+	case "surfaceId":
+		return v.SurfaceID != ""
+	case "toolCallId":
+		return v.ToolCallID != ""
+	case "turnId":
+		return v.TurnID != ""
+	case "threadId":
+		return v.ThreadID != ""
+	}
+	return false
+}
+
 func decodeSurfaceInteraction(d *decoder, v *SurfaceInteraction) error {
-	kind, err := d.kind(discSurfaceInteraction, false)
+	kind, discs, err := d.surfaceKind()
 	if err != nil {
 		return err
 	}
 	if v.Body = newSurfaceInteractionBody(d, kind); v.Body == nil {
-		return d.wrongAt(discSurfaceInteraction[0][0], unknownKind)
+		return d.wrongAt("surface", unknownKind)
 	}
-	if err := d.shared(discSurfaceInteraction, v, v.Body, &v.Extra); err != nil {
+	if err := d.shared(true, v, v.Body, &v.Extra, discs...); err != nil {
 		return err
 	}
 	switch b := v.Body.(type) {
@@ -8978,7 +9591,20 @@ func appendSurfaceInteraction(dst []byte, v *SurfaceInteraction) []byte {
 		return append(dst, "null"...)
 	}
 	dst = appendSurfaceKind(dst, v.Body)
-	return closeObject(appendExtra(v.Body.appendMembers(v.appendShared(dst, v.Body.needs())), v.Extra), at)
+	if dst = v.Body.appendMembers(v.appendShared(dst, v.Body.needs())); v.Extra != nil {
+		dst = appendSharedExtra(dst, v.Extra, v.has)
+	}
+	return closeObject(dst, at)
+}
+
+// MarshalJSON is the value as the wire has it.
+func (v SurfaceInteraction) MarshalJSON() ([]byte, error) {
+	return appendSurfaceInteraction(nil, &v), nil
+}
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *SurfaceInteraction) UnmarshalJSON(data []byte) error {
+	return decodeCopy("AgSurfaceInteraction", data, v, decodeSurfaceInteraction)
 }
 
 func (v *StartInput) decodeMember(d *decoder, name string) (uint64, error) {
@@ -9101,8 +9727,6 @@ func newInputBody(d *decoder, kind string) InputBody {
 	return nil
 }
 
-var discInput = [][]string{[]string{"kind"}}
-
 func (v *Input) decodeShared(d *decoder, name string) (uint64, error) {
 	var bit uint64
 	var err error
@@ -9121,7 +9745,9 @@ func (v *Input) decodeShared(d *decoder, name string) (uint64, error) {
 		err = decodeString(d, &v.TurnID)
 	case "parentTurnId":
 		bit = 1 << 4
-		err = decodeString(d, &v.ParentTurnID)
+		if err = decodeString(d, &v.ParentTurnID); v.ParentTurnID == "" && err == nil {
+			v.Extra = keepEmpty(v.Extra, v.Body, bit, name)
+		}
 	case "capabilities":
 		bit = 1 << 5
 		v.Capabilities = new(ClientCapabilities)
@@ -9180,15 +9806,24 @@ func (v *Input) appendShared(dst []byte, need uint64) []byte {
 	return dst
 }
 
+// has says whether one of the ids is set that may be absent.
+func (v *Input) has(name string) bool {
+	switch name {
+	case "parentTurnId":
+		return v.ParentTurnID != ""
+	}
+	return false
+}
+
 func decodeInput(d *decoder, v *Input) error {
-	kind, err := d.kind(discInput, false)
+	kind, first, err := d.kind("kind", false)
 	if err != nil {
 		return err
 	}
 	if v.Body = newInputBody(d, kind); v.Body == nil {
-		return d.wrongAt(discInput[0][0], unknownKind)
+		return d.wrongAt("kind", unknownKind)
 	}
-	if err := d.shared(discInput, v, v.Body, &v.Extra); err != nil {
+	if err := d.shared(first, v, v.Body, &v.Extra, "kind"); err != nil {
 		return err
 	}
 	if err := v.check(); err != nil {
@@ -9203,5 +9838,14 @@ func appendInput(dst []byte, v *Input) []byte {
 		return append(dst, "null"...)
 	}
 	dst = appendText(append(dst, `,"kind":`...), v.Body.Type())
-	return closeObject(appendExtra(v.Body.appendMembers(v.appendShared(dst, v.Body.needs())), v.Extra), at)
+	if dst = v.Body.appendMembers(v.appendShared(dst, v.Body.needs())); v.Extra != nil {
+		dst = appendSharedExtra(dst, v.Extra, v.has)
+	}
+	return closeObject(dst, at)
 }
+
+// MarshalJSON is the value as the wire has it.
+func (v Input) MarshalJSON() ([]byte, error) { return appendInput(nil, &v), nil }
+
+// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.
+func (v *Input) UnmarshalJSON(data []byte) error { return decodeCopy("AgInput", data, v, decodeInput) }

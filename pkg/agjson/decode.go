@@ -3,14 +3,18 @@ package agjson
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
-// Limits of what Decode takes.
+// Limits of what Decode and Check take. What is beyond them is malformed, and is refused before it costs more.
 const (
-	MaxDepth      = 1000 // nesting of arrays and objects, opaque ones included
-	maxUnionDepth = 64   // nesting of blocks in blocks
+	MaxSize       = 128 << 20 // bytes of one value
+	MaxDepth      = 1000      // nesting of arrays and objects, opaque ones included
+	MaxItems      = 1 << 20   // list items, map entries and unknown members of one value, opaque ones not counted
+	maxUnionDepth = 64        // nesting of blocks in blocks
 )
 
 // members are what the generated types do for the loops below.
@@ -32,14 +36,18 @@ type sharer interface {
 	missingShared(seen uint64) string
 }
 
-// anyMember is the bit of a member that may come more than once without a rule here.
-const anyMember = 1 << 63
+// Bits beside those of a type's own members.
+const (
+	anyMember = 1 << 63 // a member that may come more than once without a rule here
+	kindBit   = 1 << 62 // the discriminant
+)
 
 // decoder is one pass over one JSON text. It aliases its input.
 type decoder struct {
 	scanner
 	schema        string
 	unions        int
+	items         int
 	unknownFields bool // keep them (a consumer), or refuse them (a producer's check)
 	unknownTypes  bool
 }
@@ -59,12 +67,29 @@ func (d *decoder) free() {
 
 // whole runs f over the input, which must hold one value and nothing after it.
 func (d *decoder) whole(f func() error) error {
-	err := f()
-	if err == nil && d.peek() != 0 || err == nil && d.i < len(d.b) {
+	if err := d.tooLong(); err != nil {
+		return err
+	}
+	return d.end(f())
+}
+
+func (d *decoder) tooLong() error {
+	if len(d.b) <= MaxSize {
+		return nil
+	}
+	return &DecodeError{Type: d.schema, Why: "longer than " + strconv.Itoa(MaxSize) + " bytes"}
+}
+
+// end closes the pass that gave err: nothing may follow the value, and an error gets its type and place.
+func (d *decoder) end(err error) error {
+	if err == nil {
+		if d.peek(); d.i == len(d.b) {
+			return nil
+		}
 		err = d.wrong("something after the value")
 	}
 	if e, ok := err.(*DecodeError); ok {
-		e.Type = d.schema
+		e.settle(d.schema)
 	}
 	return err
 }
@@ -78,47 +103,43 @@ func (d *decoder) wrongAt(member, why string) error {
 // syntax turns the scanner's failure into an error at this place.
 func (d *decoder) syntax() error { return d.wrong(d.why) }
 
-// each calls f for every member of the object that comes; f reads the value.
-func (d *decoder) each(f func(name string) error) error {
+// count takes one item from the budget of MaxItems.
+func (d *decoder) count() error {
+	if d.items++; d.items > MaxItems {
+		return d.wrong("more than " + strconv.Itoa(MaxItems) + " items")
+	}
+	return nil
+}
+
+// enter goes into the object that comes.
+func (d *decoder) enter() error {
 	if d.peek() != '{' {
 		return d.wrong("want an object")
 	}
 	if !d.open() {
 		return d.syntax()
 	}
-	for n := 0; ; n++ {
-		name, more, ok := d.nextName(n == 0)
-		if !ok {
-			return d.syntax()
-		}
-		if !more {
-			return nil
-		}
-		if err := f(name); err != nil {
-			return within(err, name)
-		}
-	}
+	return nil
 }
 
 // object reads a plain object.
-func (d *decoder) object(m members, extra *[]Member) error { return d.body(nil, m, extra) }
+func (d *decoder) object(m members, extra *[]Member) error {
+	if err := d.enter(); err != nil {
+		return err
+	}
+	return d.body("", true, m, extra)
+}
 
-// body reads an object whose kind is known already.
-func (d *decoder) body(disc [][]string, m members, extra *[]Member) error {
-	if d.peek() != '{' {
-		return d.wrong("want an object")
-	}
-	if disc != nil {
+// body reads the members of an object that is entered. Its kind, the member disc, is known already; first says that no
+// member has been passed, that one included.
+func (d *decoder) body(disc string, first bool, m members, extra *[]Member) error {
+	if disc != "" {
 		if d.unions++; d.unions > maxUnionDepth {
-			return d.wrong("blocks nested too deeply")
+			return d.wrong("nested too deeply")
 		}
-		defer func() { d.unions-- }()
 	}
-	if !d.open() {
-		return d.syntax()
-	}
-	var seen uint64
-	for first := true; ; first = false {
+	seen := kindSeen(first)
+	for ; ; first = false {
 		name, more, ok := d.nextName(first)
 		if !ok {
 			return d.syntax()
@@ -126,14 +147,10 @@ func (d *decoder) body(disc [][]string, m members, extra *[]Member) error {
 		if !more {
 			break
 		}
-		if disc != nil && isDisc(disc, name) {
-			if err := d.discMember(&seen, name); err != nil {
-				return err
-			}
-			continue
-		}
-		bit, err := m.decodeMember(d, name)
-		if bit == 0 && err == nil {
+		bit, err := uint64(kindBit), error(nil)
+		if name == disc && disc != "" {
+			err = d.pass()
+		} else if bit, err = m.decodeMember(d, name); bit == 0 && err == nil {
 			bit, err = anyMember, d.extra(extra, name)
 		}
 		if err == nil && bit != anyMember && seen&bit != 0 {
@@ -143,6 +160,9 @@ func (d *decoder) body(disc [][]string, m members, extra *[]Member) error {
 			return within(err, name)
 		}
 		seen |= bit
+	}
+	if disc != "" {
+		d.unions--
 	}
 	if name := m.missing(seen); name != "" {
 		return d.wrongAt(name, "missing")
@@ -150,13 +170,19 @@ func (d *decoder) body(disc [][]string, m members, extra *[]Member) error {
 	return d.noDuplicates(*extra)
 }
 
-// shared reads an object of shared members and a body whose kind is known already.
-func (d *decoder) shared(disc [][]string, s sharer, m members, extra *[]Member) error {
-	if !d.open() {
-		return d.syntax()
+// kindSeen are the bits seen where the discriminant was an object's first member and has been passed.
+func kindSeen(first bool) uint64 {
+	if first {
+		return 0
 	}
-	var seen uint64
-	for first := true; ; first = false {
+	return kindBit
+}
+
+// shared reads the members of an object that is entered: those of s, those of the body m, and the discriminants, which
+// are known already.
+func (d *decoder) shared(first bool, s sharer, m members, extra *[]Member, discs ...string) error {
+	seen := kindSeen(first)
+	for ; ; first = false {
 		name, more, ok := d.nextName(first)
 		if !ok {
 			return d.syntax()
@@ -164,18 +190,18 @@ func (d *decoder) shared(disc [][]string, s sharer, m members, extra *[]Member) 
 		if !more {
 			break
 		}
-		if isDisc(disc, name) {
-			if err := d.discMember(&seen, name); err != nil {
-				return err
+		bit, err := uint64(kindBit), error(nil)
+		if i := slices.Index(discs, name); i >= 0 {
+			bit >>= i
+			err = d.pass()
+		} else {
+			bit, err = s.decodeShared(d, name)
+			if bit == 0 && err == nil {
+				bit, err = m.decodeMember(d, name)
 			}
-			continue
-		}
-		bit, err := s.decodeShared(d, name)
-		if bit == 0 && err == nil {
-			bit, err = m.decodeMember(d, name)
-		}
-		if bit == 0 && err == nil {
-			bit, err = anyMember, d.extra(extra, name)
+			if bit == 0 && err == nil {
+				bit, err = anyMember, d.extra(extra, name)
+			}
 		}
 		if err == nil && bit != anyMember && seen&bit != 0 {
 			err = d.wrong(twice)
@@ -185,6 +211,11 @@ func (d *decoder) shared(disc [][]string, s sharer, m members, extra *[]Member) 
 		}
 		seen |= bit
 	}
+	return d.closeShared(seen, s, m, *extra)
+}
+
+// closeShared looks at what an object of shared members and a body lacks or has twice.
+func (d *decoder) closeShared(seen uint64, s sharer, m members, extra []Member) error {
 	if name := s.missingShared(seen); name != "" {
 		return d.wrongAt(name, "missing")
 	}
@@ -196,86 +227,134 @@ func (d *decoder) shared(disc [][]string, s sharer, m members, extra *[]Member) 
 			return err
 		}
 	}
-	return d.noDuplicates(*extra)
+	return d.noDuplicates(extra)
 }
 
-// discMember passes over a discriminant that kind has read; its bits lie under anyMember.
-func (d *decoder) discMember(seen *uint64, name string) error {
-	bit := uint64(1) << 62
-	if name == "surface" {
-		bit = 1 << 61
-	}
-	if *seen&bit != 0 {
-		return d.wrongAt(name, twice)
-	}
-	*seen |= bit
-	if !d.skip() {
-		return within(d.syntax(), name)
-	}
-	return nil
-}
-
-func isDisc(disc [][]string, name string) bool {
-	for _, alt := range disc {
-		for _, s := range alt {
-			if s == name {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// kind looks ahead in the object that comes for its discriminant, and stays where it is.
-func (d *decoder) kind(disc [][]string, optional bool) (string, error) {
-	if d.peek() != '{' {
-		return "", d.wrong("want an object")
-	}
-	start, depth := d.i, d.depth
-	var found [2]string
-	var have [2]bool
-	if !d.open() {
-		return "", d.syntax()
-	}
-	for first, left := true, len(disc); left > 0; first = false {
+// event reads the members of an event that is entered, as body and shared do; by itself, for it is the hot one.
+func (d *decoder) event(first bool, v *Event) error {
+	seen := kindSeen(first)
+	for ; ; first = false {
 		name, more, ok := d.nextName(first)
 		if !ok {
-			return "", d.syntax()
+			return d.syntax()
 		}
 		if !more {
 			break
 		}
-		at := -1
-		for i, alt := range disc {
-			for _, s := range alt {
-				if s == name && !have[i] {
-					at = i
-				}
+		bit, err := v.decodeShared(d, name)
+		switch {
+		case bit != 0 || err != nil:
+		case name == "type":
+			bit, err = kindBit, d.pass()
+		default:
+			if bit, err = v.Body.decodeMember(d, name); bit == 0 && err == nil {
+				bit, err = anyMember, d.extra(&v.Extra, name)
 			}
 		}
-		if at < 0 {
+		if err == nil && bit != anyMember && seen&bit != 0 {
+			err = d.wrong(twice)
+		}
+		if err != nil {
+			return within(err, name)
+		}
+		seen |= bit
+	}
+	if name := v.missingShared(seen); name != "" {
+		return d.wrongAt(name, "missing")
+	}
+	if name := v.Body.missing(seen); name != "" {
+		return d.wrongAt(name, "missing")
+	}
+	switch b := v.Body.(type) {
+	case *Ext:
+		return d.noDuplicates(b.Members)
+	case *Unknown:
+		return d.noDuplicates(b.Members)
+	}
+	return d.noDuplicates(v.Extra)
+}
+
+// pass skips the value of a discriminant that is known already.
+func (d *decoder) pass() error {
+	if !d.skip() {
+		return d.syntax()
+	}
+	return nil
+}
+
+// kind enters the object that comes and finds its discriminant, the member disc. Where that stands first, as an encoder
+// should put it, it is passed and first is false; else the object is to be read from its first member on.
+func (d *decoder) kind(disc string, optional bool) (kind string, first bool, err error) {
+	if err := d.enter(); err != nil {
+		return "", false, err
+	}
+	start, depth := d.i, d.depth
+	for first = true; ; first = false {
+		name, more, ok := d.nextName(first)
+		if !ok {
+			return "", false, d.syntax()
+		}
+		if !more && !optional {
+			return "", false, d.wrongAt(disc, "missing")
+		}
+		if !more {
+			break
+		}
+		if name != disc {
 			if !d.skip() {
-				return "", within(d.syntax(), name)
+				return "", false, within(d.syntax(), name)
 			}
 			continue
 		}
-		s, err := d.text()
-		if err != nil {
-			return "", within(err, name)
+		if kind, err = d.text(); err != nil {
+			return "", false, within(err, disc)
 		}
-		found[at], have[at] = s, true
-		left--
+		if optional && kind == "" {
+			return "", false, d.wrongAt(disc, unknownKind)
+		}
+		if first {
+			return kind, false, nil
+		}
+		break
 	}
 	d.i, d.depth = start, depth
-	for i := range disc {
-		if !have[i] && !optional {
-			return "", d.wrongAt(disc[i][0], "missing")
+	return kind, true, nil
+}
+
+// surfaceKind is kind for a surface interaction, which has two discriminants: "surface", and one that depends on it. A
+// surface of a later version has its name alone.
+func (d *decoder) surfaceKind() (kind string, discs []string, err error) {
+	start, depth := d.i, d.depth
+	surface, _, err := d.kind("surface", false)
+	d.i, d.depth = start, depth
+	if err != nil {
+		return "", nil, err
+	}
+	inner := "method"
+	switch Surface(surface) {
+	case SurfaceA2ui:
+		inner = "a2uiMessage"
+	case SurfaceMcpApp, SurfaceOpenaiApp:
+	default:
+		if strings.Contains(surface, "/") {
+			return "", nil, d.wrongAt("surface", "want a kebab-case name")
 		}
+		return surface, []string{"surface"}, d.enter()
 	}
-	if len(disc) == 2 {
-		return found[0] + "/" + found[1], nil
+	kind, _, err = d.kind(inner, false)
+	d.i, d.depth = start, depth
+	if err != nil {
+		return "", nil, err
 	}
-	return found[0], nil
+	return surface + "/" + kind, []string{"surface", inner}, d.enter()
+}
+
+// keepEmpty keeps an id that is given, empty, and not required: it reads as absent, and still re-encodes as it came.
+func keepEmpty(extra []Member, body bodyMembers, bit uint64, name string) []Member {
+	if body != nil && body.needs()&bit != 0 {
+		return extra
+	}
+	return append(extra, Member{Name: name, Value: json.RawMessage(`""`)})
 }
 
 // extra keeps a member that no type here knows, or refuses it.
@@ -291,8 +370,11 @@ func (d *decoder) member(list *[]Member, name string) error {
 	if !d.skip() {
 		return d.syntax()
 	}
+	if *list == nil {
+		*list = make([]Member, 0, 4)
+	}
 	*list = append(*list, Member{Name: name, Value: d.from(start)})
-	return nil
+	return d.count()
 }
 
 func (d *decoder) noDuplicates(list []Member) error {
@@ -378,8 +460,19 @@ func decodeNumber(d *decoder, v *Number) error {
 	if !d.skip() {
 		return d.syntax()
 	}
-	*v = Number(alias(d.from(start)))
+	if *v = Number(alias(d.from(start))); tooGreat(string(*v)) {
+		return d.wrong("want a number that a double can hold")
+	}
 	return nil
+}
+
+// tooGreat says whether a number is beyond a float64, where readers of other languages have no number for it.
+func tooGreat(s string) bool {
+	if len(s) < 300 && !strings.ContainsAny(s, "eE") {
+		return false
+	}
+	f, _ := strconv.ParseFloat(s, 64)
+	return math.IsInf(f, 0)
 }
 
 // maxInt is the largest integer that every JSON reader keeps exact.
@@ -412,17 +505,37 @@ func decodeSeq(d *decoder, v *int64) error {
 
 // parseInt reads an integer, however it is spelt: 1, 1.0 and 1e0 are the same (SPEC is silent; a JSON number has no type).
 func parseInt(s string) (int64, error) {
-	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return i, nil
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil || !strings.ContainsAny(s, ".eE") {
+		return i, err
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return 0, err
+	if digits, ok := strings.CutPrefix(s, "-"); ok {
+		return parseIntParts("-", digits)
 	}
-	if f != math.Trunc(f) || math.Abs(f) > maxInt {
+	return parseIntParts("", s)
+}
+
+// parseIntParts reads the number of that sign whose digits, point and exponent are s.
+func parseIntParts(sign, s string) (int64, error) {
+	mantissa, exponent := s, 0
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		var err error
+		if mantissa = s[:i]; len(s)-i > 8 {
+			return 0, strconv.ErrRange
+		}
+		if exponent, err = strconv.Atoi(s[i+1:]); err != nil {
+			return 0, err
+		}
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(whole+fraction, "0")
+	zeros := len(whole) + exponent - len(digits)
+	switch digits = strings.TrimLeft(digits, "0"); {
+	case digits == "":
+		return 0, nil
+	case zeros < 0 || len(digits)+zeros > 19:
 		return 0, strconv.ErrRange
 	}
-	return int64(f), nil
+	return strconv.ParseInt(sign+digits+strings.Repeat("0", zeros), 10, 64)
 }
 
 func decodeAny(d *decoder, v *json.RawMessage) error {
@@ -460,26 +573,42 @@ func decodeList[T any](d *decoder, f func(*decoder, *T) error) ([]T, error) {
 		if !more {
 			return list, nil
 		}
-		var v T
-		if err := f(d, &v); err != nil {
-			return nil, within(err, strconv.Itoa(len(list)))
+		n := len(list)
+		list = append(list, *new(T))
+		err := f(d, &list[n])
+		if err == nil {
+			err = d.count()
 		}
-		list = append(list, v)
+		if err != nil {
+			return nil, within(err, strconv.Itoa(n))
+		}
 	}
 }
 
 func decodeMap[T any](d *decoder, f func(*decoder, *T) error) (map[string]T, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
 	m := map[string]T{}
-	err := d.each(func(name string) error {
-		if _, ok := m[name]; ok {
-			return d.wrong(twice)
+	for first := true; ; first = false {
+		name, more, ok := d.nextName(first)
+		if !ok {
+			return nil, d.syntax()
+		}
+		if !more {
+			return m, nil
 		}
 		var v T
-		if err := f(d, &v); err != nil {
-			return err
+		err := f(d, &v)
+		if _, ok := m[name]; ok && err == nil {
+			err = d.wrong(twice)
+		}
+		if err == nil {
+			err = d.count()
+		}
+		if err != nil {
+			return nil, within(err, name)
 		}
 		m[name] = v
-		return nil
-	})
-	return m, err
+	}
 }

@@ -1,6 +1,7 @@
 package agjson
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 )
@@ -50,9 +51,12 @@ func isExt(kind string) bool {
 // ErrMalformed. The event aliases data, which must not change afterwards. Safe for concurrent use.
 func Decode(data []byte) (Event, error) {
 	d := newDecoder("AgEvent", data)
-	defer d.free()
+	err := d.tooLong()
 	var ev Event
-	err := d.whole(func() error { return decodeEvent(d, &ev) })
+	if err == nil {
+		err = d.end(decodeEvent(d, &ev))
+	}
+	d.free()
 	if err != nil {
 		return Event{}, err
 	}
@@ -67,6 +71,6 @@ func (v Event) MarshalJSON() ([]byte, error) { return appendEvent(nil, &v), nil 
 
 // UnmarshalJSON is Decode over a copy of data.
 func (v *Event) UnmarshalJSON(data []byte) (err error) {
-	*v, err = Decode(append([]byte(nil), data...))
+	*v, err = Decode(bytes.Clone(data))
 	return err
 }

@@ -1,6 +1,9 @@
 package agjson
 
 import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -29,6 +32,13 @@ func (s *scanner) bad(why string) bool {
 
 // peek passes white space and returns the byte there, 0 at the end.
 func (s *scanner) peek() byte {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return s.b[s.i]
+	}
+	return s.space()
+}
+
+func (s *scanner) space() byte {
 	for s.i < len(s.b) {
 		switch c := s.b[s.i]; c {
 		case ' ', '\t', '\n', '\r':
@@ -102,101 +112,141 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
+const (
+	each8 = 0x0101010101010101 // one in each byte
+	high8 = 0x8080808080808080 // the high bit of each byte
+)
+
+// special8 marks, by their high bits, the quotes, backslashes and control characters among eight bytes; what it marks above
+// the first one may be wrong.
+func special8(w uint64) uint64 {
+	quote, slash := w^each8*'"', w^each8*'\\'
+	return ((quote-each8)&^quote | (slash-each8)&^slash | (w-each8*' ')&^w) & high8
+}
+
+// plainEnd is the place of the first byte from i on that is not plain; len(b) when all are.
+func plainEnd(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		if m := special8(w) | w&high8; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && plain[b[i]] {
+		i++
+	}
+	return i
+}
+
+// textEnd is plainEnd that passes over what is not ASCII.
+func textEnd(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if m := special8(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+	}
+	for i < len(b) && (plain[b[i]] || b[i] >= utf8.RuneSelf) {
+		i++
+	}
+	return i
+}
+
 // str reads the string that is here; without escapes it aliases the input.
 func (s *scanner) str() (string, bool) {
 	start := s.i + 1
-	i, ascii := start, true
+	if i := plainEnd(s.b, start); i < len(s.b) && s.b[i] == '"' {
+		s.i = i + 1
+		return alias(s.b[start:i]), true
+	}
+	escaped, ok := s.passString()
+	if !ok {
+		return "", false
+	}
+	raw := s.b[start : s.i-1]
+	if escaped {
+		return unescape(raw), true
+	}
+	return alias(raw), true
+}
+
+func (s *scanner) skipString() bool {
+	_, ok := s.passString()
+	return ok
+}
+
+// passString passes the string that is here, checking all of it, and says whether it has an escape.
+func (s *scanner) passString() (escaped, ok bool) {
+	start := s.i + 1
+	i, ascii := plainEnd(s.b, start), true
 	for i < len(s.b) {
-		c := s.b[i]
-		switch {
-		case plain[c]:
-			i++
+		switch c := s.b[i]; {
 		case c == '"':
 			s.i = i + 1
-			text := alias(s.b[start:i])
-			if !ascii && !utf8.ValidString(text) {
-				return "", s.bad("invalid UTF-8")
+			if !ascii && !utf8.Valid(s.b[start:i]) {
+				return false, s.bad("invalid UTF-8")
 			}
-			return text, true
+			return escaped, true
 		case c == '\\':
-			return s.escaped(start, i)
-		case c < 0x20:
-			return "", s.bad("a control character in a string")
-		default:
+			n := escapeLen(s.b[i:])
+			if n == 0 {
+				return false, s.bad("a bad escape")
+			}
+			escaped = true
+			i = plainEnd(s.b, i+n)
+		case c >= utf8.RuneSelf:
 			ascii = false
-			i++
-		}
-	}
-	return "", s.bad("a string without end")
-}
-
-// escaped goes on with a string in which an escape stands at i.
-func (s *scanner) escaped(start, i int) (string, bool) {
-	if !utf8.Valid(s.b[start:i]) {
-		return "", s.bad("invalid UTF-8")
-	}
-	out := make([]byte, i-start, i-start+64)
-	copy(out, s.b[start:i])
-	for i < len(s.b) {
-		c := s.b[i]
-		switch {
-		case c == '"':
-			s.i = i + 1
-			return alias(out), true
-		case c == '\\':
-			var ok bool
-			if out, i, ok = s.escape(out, i); !ok {
-				return "", false
-			}
-		case c < 0x20:
-			return "", s.bad("a control character in a string")
-		case c < utf8.RuneSelf:
-			out = append(out, c)
-			i++
+			i = textEnd(s.b, i)
 		default:
-			r, n := utf8.DecodeRune(s.b[i:])
-			if r == utf8.RuneError && n == 1 {
-				return "", s.bad("invalid UTF-8")
-			}
-			out = append(out, s.b[i:i+n]...)
-			i += n
+			return false, s.bad("a control character in a string")
 		}
 	}
-	return "", s.bad("a string without end")
+	return false, s.bad("a string without end")
 }
 
-// escape appends what the escape at i stands for, and returns the place after it.
-func (s *scanner) escape(out []byte, i int) ([]byte, int, bool) {
-	if i+1 >= len(s.b) {
-		return out, i, s.bad("a string without end")
+// escapeLen is the length of the escape that b begins with, 0 if it is none.
+func escapeLen(b []byte) int {
+	if len(b) < 2 {
+		return 0
 	}
-	switch c := s.b[i+1]; c {
-	case '"', '\\', '/':
-		return append(out, c), i + 2, true
-	case 'b':
-		return append(out, '\b'), i + 2, true
-	case 'f':
-		return append(out, '\f'), i + 2, true
-	case 'n':
-		return append(out, '\n'), i + 2, true
-	case 'r':
-		return append(out, '\r'), i + 2, true
-	case 't':
-		return append(out, '\t'), i + 2, true
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
 	case 'u':
-		r, ok := hex4(s.b[i+2:])
-		if !ok {
-			return out, i, s.bad("a bad escape")
+		if _, ok := hex4(b[2:]); ok {
+			return 6
 		}
-		i += 6
-		if isHigh(r) && len(s.b)-i >= 6 && s.b[i] == '\\' && s.b[i+1] == 'u' {
-			if low, ok := hex4(s.b[i+2:]); ok && isLow(low) {
-				return utf8.AppendRune(out, joinSurrogates(r, low)), i + 6, true
+	}
+	return 0
+}
+
+// escapes are what a letter after a backslash stands for; 'u' aside.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unescape is the text of a string that passString has passed. It is never longer than raw.
+func unescape(raw []byte) string {
+	out := make([]byte, 0, len(raw))
+	for {
+		n := bytes.IndexByte(raw, '\\')
+		if n < 0 {
+			return alias(append(out, raw...))
+		}
+		out = append(out, raw[:n]...)
+		if c := raw[n+1]; c != 'u' {
+			out = append(out, escapes[c])
+			raw = raw[n+2:]
+			continue
+		}
+		r, _ := hex4(raw[n+2:])
+		raw = raw[n+6:]
+		if isHigh(r) && len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
+			if low, _ := hex4(raw[2:]); isLow(low) {
+				out = utf8.AppendRune(out, joinSurrogates(r, low))
+				raw = raw[6:]
+				continue
 			}
 		}
-		return appendWTF8(out, r), i, true
+		out = appendWTF8(out, r)
 	}
-	return out, i, s.bad("a bad escape")
 }
 
 func isHigh(r rune) bool { return r >= 0xD800 && r < 0xDC00 }
@@ -282,45 +332,6 @@ func (s *scanner) skip() bool {
 		return s.bad("the text ends too soon")
 	}
 	return s.bad("not a JSON value")
-}
-
-func (s *scanner) skipString() bool {
-	start := s.i + 1
-	ascii := true
-	for i := start; i < len(s.b); {
-		c := s.b[i]
-		switch {
-		case plain[c]:
-			i++
-		case c == '"':
-			s.i = i + 1
-			if !ascii && !utf8.Valid(s.b[start:i]) {
-				return s.bad("invalid UTF-8")
-			}
-			return true
-		case c == '\\':
-			if i+1 >= len(s.b) {
-				return s.bad("a string without end")
-			}
-			switch s.b[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-				i += 2
-			case 'u':
-				if _, ok := hex4(s.b[i+2:]); !ok {
-					return s.bad("a bad escape")
-				}
-				i += 6
-			default:
-				return s.bad("a bad escape")
-			}
-		case c < 0x20:
-			return s.bad("a control character in a string")
-		default:
-			ascii = false
-			i++
-		}
-	}
-	return s.bad("a string without end")
 }
 
 func (s *scanner) word(w string) bool {

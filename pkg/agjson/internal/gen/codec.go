@@ -17,6 +17,7 @@ func (g *generator) codec() []byte {
 		fmt.Fprintf(&b, "func decode%[1]s(d *decoder, v *%[1]s) error { return d.object(v, &v.Extra) }\n\n", o.Go)
 		fmt.Fprintf(&b, "func append%[1]s(dst []byte, v *%[1]s) []byte { return closeObject(appendExtra(v.appendMembers(dst), v.Extra), len(dst)) }\n\n", o.Go)
 		g.memberMethods(&b, &o.variant, 0, nil)
+		jsonMethods(&b, o.Go, o.Schema)
 	}
 	for _, u := range g.t.Unions {
 		g.unionCodec(&b, u)
@@ -95,6 +96,12 @@ func (g *generator) appendField(f field, needBit int) string {
 	return fmt.Sprintf("\tif %s {\n\t\t%s\n\t\t%s\n\t}\n", present, key, val)
 }
 
+// jsonMethods lets encoding/json take a type as this package does.
+func jsonMethods(b *bytes.Buffer, name, schema string) {
+	fmt.Fprintf(b, "// MarshalJSON is the value as the wire has it.\nfunc (v %[1]s) MarshalJSON() ([]byte, error) { return append%[1]s(nil, &v), nil }\n\n", name)
+	fmt.Fprintf(b, "// UnmarshalJSON reads a copy of data as Decode does. The error is a *DecodeError.\nfunc (v *%[1]s) UnmarshalJSON(data []byte) error { return decodeCopy(%[2]q, data, v, decode%[1]s) }\n\n", name, schema)
+}
+
 // memberMethods writes decodeMember, missing and appendMembers of one variant; bits from base on are its own.
 func (g *generator) memberMethods(b *bytes.Buffer, c *variant, base int, shared []field) {
 	fmt.Fprintf(b, "func (v *%s) decodeMember(d *decoder, name string) (uint64, error) {\n", c.Go)
@@ -148,7 +155,11 @@ func (g *generator) memberSwitch(b *bytes.Buffer, fs []field, base int) {
 	}
 	b.WriteString("\tvar bit uint64\n\tvar err error\n\tswitch name {\n")
 	for i, f := range fs {
-		fmt.Fprintf(b, "\tcase %q:\n\t\tbit = 1 << %d\n\t\t%s\n", f.Name, base+i, g.decodeField(f))
+		decode := g.decodeField(f)
+		if f.Optional && plainID(f) {
+			decode = fmt.Sprintf("if %s; v.%s == \"\" && err == nil {\n\t\t\tv.Extra = keepEmpty(v.Extra, v.Body, bit, name)\n\t\t}", decode, f.Go)
+		}
+		fmt.Fprintf(b, "\tcase %q:\n\t\tbit = 1 << %d\n\t\t%s\n", f.Name, base+i, decode)
 	}
 	b.WriteString("\t}\n\treturn bit, err\n")
 }
@@ -179,14 +190,26 @@ func (g *generator) unionCodec(b *bytes.Buffer, u *union) {
 		b.WriteString("\tif isExt(kind) {\n\t\treturn &Ext{Name: kind}\n\t}\n")
 	}
 	fmt.Fprintf(b, "\tif d.unknownTypes {\n\t\treturn &%s{Name: kind}\n\t}\n\treturn nil\n}\n\n", unknownName(u))
-	disc := fmt.Sprintf("%#v", u.Disc)
-	fmt.Fprintf(b, "var disc%s = %s\n\n", u.Go, disc)
 	optional := u.Cases[len(u.Cases)-1].Value == "-"
 	if shared == nil {
 		g.plainUnion(b, u, optional)
-	} else {
-		g.sharedUnion(b, u)
+		for _, c := range append([]string{unknownName(u)}, caseNames(u)...) {
+			fmt.Fprintf(b, "// MarshalJSON is the value as the wire has it.\nfunc (v *%s) MarshalJSON() ([]byte, error) {\n\tvar u %s = v\n\treturn append%s(nil, &u), nil\n}\n\n", c, iface, u.Go)
+		}
+		return
 	}
+	g.sharedUnion(b, u)
+	if u.Go != "Event" {
+		jsonMethods(b, u.Go, u.Schema)
+	}
+}
+
+func caseNames(u *union) []string {
+	var out []string
+	for _, c := range u.Cases {
+		out = append(out, c.Go)
+	}
+	return out
 }
 
 // unknownMethods are those of the variant that keeps what it does not know.
@@ -203,19 +226,19 @@ func (g *generator) unknownMethods(b *bytes.Buffer, u *union, shared bool) {
 
 func (g *generator) plainUnion(b *bytes.Buffer, u *union, optional bool) {
 	fmt.Fprintf(b, `func decode%[1]s(d *decoder, v *%[1]s) error {
-	kind, err := d.kind(disc%[1]s, %[2]t)
+	kind, first, err := d.kind(%[3]q, %[2]t)
 	if err != nil {
 		return err
 	}
 	*v = new%[1]s(d, kind)
 	switch b := (*v).(type) {
 	case nil:
-		return d.wrongAt(disc%[1]s[0][0], unknownKind)
-`, u.Go, optional)
+		return d.wrongAt(%[3]q, unknownKind)
+`, u.Go, optional, u.Disc[0][0])
 	for _, c := range u.Cases {
-		fmt.Fprintf(b, "\tcase *%s:\n\t\terr = d.body(disc%s, b, &b.Extra)\n", c.Go, u.Go)
+		fmt.Fprintf(b, "\tcase *%s:\n\t\terr = d.body(%q, first, b, &b.Extra)\n", c.Go, u.Disc[0][0])
 	}
-	fmt.Fprintf(b, "\tcase *%s:\n\t\terr = d.body(disc%s, b, &b.Members)\n\t}\n\treturn err\n}\n\n", unknownName(u), u.Go)
+	fmt.Fprintf(b, "\tcase *%s:\n\t\terr = d.body(%q, first, b, &b.Members)\n\t}\n\treturn err\n}\n\n", unknownName(u), u.Disc[0][0])
 	fmt.Fprintf(b, "func append%[1]s(dst []byte, v *%[1]s) []byte {\n\tat := len(dst)\n\tswitch b := (*v).(type) {\n", u.Go)
 	for _, c := range u.Cases {
 		lit := fmt.Sprintf("`,%q:%q`", u.Disc[0][0], c.Value)
@@ -244,18 +267,32 @@ func (g *generator) sharedUnion(b *bytes.Buffer, u *union) {
 		b.WriteString(g.appendField(f, i))
 	}
 	b.WriteString("\treturn dst\n}\n\n")
+	fmt.Fprintf(b, "// has says whether one of the ids is set that may be absent.\nfunc (v *%s) has(name string) bool {\n\tswitch name {\n", u.Go)
+	for _, f := range u.Shared {
+		if f.Optional && plainID(f) {
+			fmt.Fprintf(b, "\tcase %q:\n\t\treturn v.%s != \"\"\n", f.Name, f.Go)
+		}
+	}
+	b.WriteString("\t}\n\treturn false\n}\n\n")
+	kind, rest := fmt.Sprintf("kind, first, err := d.kind(%q, false)", u.Disc[0][0]), fmt.Sprintf("d.shared(first, v, v.Body, &v.Extra, %q)", u.Disc[0][0])
+	switch {
+	case u.Go == "Event":
+		rest = "d.event(first, v)"
+	case len(u.Disc) == 2:
+		kind, rest = "kind, discs, err := d.surfaceKind()", "d.shared(true, v, v.Body, &v.Extra, discs...)"
+	}
 	fmt.Fprintf(b, `func decode%[1]s(d *decoder, v *%[1]s) error {
-	kind, err := d.kind(disc%[1]s, false)
+	%[3]s
 	if err != nil {
 		return err
 	}
 	if v.Body = new%[2]s(d, kind); v.Body == nil {
-		return d.wrongAt(disc%[1]s[0][0], unknownKind)
+		return d.wrongAt(%[5]q, unknownKind)
 	}
-	if err := d.shared(disc%[1]s, v, v.Body, &v.Extra); err != nil {
+	if err := %[4]s; err != nil {
 		return err
 	}
-`, u.Go, bodyName(u))
+`, u.Go, bodyName(u), kind, rest, u.Disc[0][0])
 	if u.Check {
 		b.WriteString("\tif err := v.check(); err != nil {\n\t\treturn err\n\t}\n")
 	}
@@ -279,17 +316,17 @@ func (g *generator) sharedUnion(b *bytes.Buffer, u *union) {
 	} else {
 		b.WriteString("\tdst = appendSurfaceKind(dst, v.Body)\n")
 	}
-	b.WriteString("\treturn closeObject(appendExtra(v.Body.appendMembers(v.appendShared(dst, v.Body.needs())), v.Extra), at)\n}\n\n")
+	b.WriteString("\tif dst = v.Body.appendMembers(v.appendShared(dst, v.Body.needs())); v.Extra != nil {\n\t\tdst = appendSharedExtra(dst, v.Extra, v.has)\n\t}\n\treturn closeObject(dst, at)\n}\n\n")
 }
 
 // schemas writes the table from a schema's name to the check of one value.
 func (g *generator) schemas() []byte {
 	var b bytes.Buffer
 	b.WriteString(header)
-	b.WriteString("var schemas = map[string]func(*decoder) error{\n")
+	b.WriteString("var schemas = map[string]codec{\n")
 	row := func(schema, goName string) {
 		if strings.HasPrefix(schema, "Ag") {
-			fmt.Fprintf(&b, "\t%q: func(d *decoder) error { return decode%s(d, new(%s)) },\n", schema, goName, goName)
+			fmt.Fprintf(&b, "\t%q: codecOf(decode%s, append%s),\n", schema, goName, goName)
 		}
 	}
 	for _, o := range g.t.Objects {

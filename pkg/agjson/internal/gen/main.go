@@ -49,7 +49,9 @@ func Generate(src []byte) (map[string][]byte, error) {
 		return nil, err
 	}
 	out := map[string][]byte{}
-	for name, raw := range map[string][]byte{"types_gen.go": g.types(), "codec_gen.go": g.codec(), "schema_gen.go": g.schemas()} {
+	for name, raw := range map[string][]byte{
+		"types_gen.go": g.types(), "codec_gen.go": g.codec(), "schema_gen.go": g.schemas(), "plain_gen_test.go": g.plain(),
+	} {
 		src, err := format.Source(raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w\n%s", name, err, raw)
