@@ -50,7 +50,7 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 // foreignVariables are AGWIRE_ variables that steer the test suites.
-func foreignVariables() []string { return []string{"AGWIRE_TEST_*", "AGWIRE_VECTORS"} }
+func foreignVariables() []string { return []string{"AGWIRE_TEST_*", "AGWIRE_VECTORS", "AGWIRE_GOLDEN"} }
 
 // run finds the subcommand, loads its settings, runs it, reports its error and
 // returns the exit code.

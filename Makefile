@@ -1,0 +1,80 @@
+# make test   what CI runs first: check, without -short
+# make check  format, vet, staticcheck, laws, race tests with -short, benches once
+# make full   test, and the fuzzers by counts
+# make e2e    real processes, driven from outside
+# make real   the suites that take a real Redis, or a browser, again with those
+# make conformance  against the recorded vectors of AGWIRE_VECTORS
+# make golden       rewrite the golden files; review the diff like code
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := test
+
+GO ?= go
+BIN ?= bin
+TIMEOUT ?= 15m
+FUZZ_COUNT ?= 200000x
+AGWIRE_VECTORS ?= ../shared/vectors
+
+packages = $(shell $(GO) list ./... | grep -v '/e2e')
+# packages whose tests hold one of the words of a pattern
+mentioning = $(shell grep -rlE --include='*_test.go' '$(1)' $(wildcard cmd internal pkg services web) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+
+.PHONY: build test check full lint laws race race-short bench fuzz e2e real conformance golden clean
+
+build:
+	$(GO) build -o $(BIN)/ ./cmd/agwire
+
+test: lint laws race bench
+
+check: lint laws race-short bench
+
+full: test fuzz
+
+lint:
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './.*')); \
+	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+laws:
+	$(GO) test -count=1 ./internal/archtest
+
+race:
+	$(GO) test -race -timeout $(TIMEOUT) $(packages)
+
+race-short:
+	$(GO) test -race -short -timeout $(TIMEOUT) $(packages)
+
+bench:
+	@list="$(call mentioning,^func Benchmark)"; \
+	[ -z "$$list" ] || $(GO) test -run '^$$' -bench . -benchtime 1x -timeout $(TIMEOUT) $$list
+
+fuzz:
+	@for pkg in $(call mentioning,^func Fuzz); do \
+	  for name in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "fuzz $$pkg $$name $(FUZZ_COUNT)"; \
+	    $(GO) test -run '^$$' -fuzz "^$$name$$" -fuzztime $(FUZZ_COUNT) $$pkg; \
+	  done; \
+	done
+
+e2e:
+	@if [ ! -d e2e ]; then echo "there is no e2e"; exit 1; fi
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./e2e/...
+
+# What these take is named by AGWIRE_TEST_REDIS_URL, AGWIRE_TEST_REDIS_SERVER and AGWIRE_TEST_CHROMIUM.
+real:
+	@list="$(call mentioning,redistest\.|AGWIRE_TEST_(REDIS|CHROMIUM))"; \
+	[ -z "$$list" ] || $(GO) test -race -count=1 -timeout $(TIMEOUT) $$list
+
+conformance:
+	@if [ ! -d "$(AGWIRE_VECTORS)" ]; then echo "AGWIRE_VECTORS names no directory"; exit 1; fi
+	@list="$(call mentioning,agtest\.|AGWIRE_VECTORS)"; \
+	[ -z "$$list" ] || AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -count=1 -timeout $(TIMEOUT) $$list
+
+golden:
+	AGWIRE_GOLDEN=write $(GO) test -count=1 $(call mentioning,agtest\.)
+	git --no-pager diff --stat -- '*testdata*'
+
+clean:
+	rm -rf $(BIN)
