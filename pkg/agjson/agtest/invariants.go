@@ -157,7 +157,9 @@ func (m *tracker) event(ev *agjson.Event) (faults []string) {
 		m.block[ev.ID] = m.home(ev)
 		need(m.block[ev.ID], "block")
 	case *agjson.ContentBlock:
-		need(m.home(ev), "block")
+		if b.Transient == nil || !*b.Transient {
+			need(m.home(ev), "block")
+		}
 	case *agjson.TextDelta, *agjson.TextEnd, *agjson.ReasoningDelta, *agjson.ReasoningEnd, *agjson.ReasoningOpaque, *agjson.ReasoningOpaqueDelta:
 		need(m.block[ev.ID], "block")
 	case *agjson.ToolStart:
@@ -181,17 +183,26 @@ func (m *tracker) event(ev *agjson.Event) (faults []string) {
 	return faults
 }
 
-// CheckBlock checks SPEC §5 INV-BLOCK: ids of streamed blocks and of tool calls come once.
+// CheckBlock checks SPEC §5 INV-BLOCK: ids of streamed blocks and of tool calls come once. Calls of a removed message are gone.
 func CheckBlock(t TB, events []agjson.Event) {
 	t.Helper()
 	seen := map[string]bool{}
+	in := map[string]string{} // message by call
 	for i := range events {
 		key := ""
 		switch b := events[i].Body.(type) {
+		case *agjson.MessageRemove:
+			for call, msg := range in {
+				if msg == events[i].ID {
+					delete(seen, call)
+				}
+			}
+			continue
 		case *agjson.TextStart, *agjson.ReasoningStart:
 			key = "block " + events[i].ID
 		case *agjson.ToolStart:
 			key = "call " + b.ToolCallID
+			in[key] = events[i].MessageID
 		default:
 			continue
 		}

@@ -180,6 +180,13 @@ func (e *Engine) blockEnd(ev agjson.Event, kind blockKind) {
 }
 
 func (e *Engine) contentBlock(ev agjson.Event, b *agjson.ContentBlock) {
+	if b.Transient != nil && *b.Transient { // folds to nothing, so it needs no message (SPEC §5 content.block)
+		if t := e.owner(&ev); t != nil {
+			ev.TurnID = t.id
+		}
+		e.put(ev)
+		return
+	}
 	m := e.home(&ev, b.CandidateIndex)
 	ev.TurnID = m.turn.id
 	e.put(ev)

@@ -167,3 +167,33 @@ func TestSoFar(t *testing.T) {
 		t.Errorf("%q %v", text.String(), oks)
 	}
 }
+
+// What is transient folds to nothing and needs no message (SPEC §5 content.block).
+func TestTransientBlockOpensNothing(t *testing.T) {
+	r := newFacet(func(e *normalizer.Engine, v agjson.Value) {
+		e.OpenTurn("", nil)
+		e.Emit(agjson.Event{Body: &agjson.ContentBlock{Transient: new(true), Block: &agjson.DataBlock{Name: "p", Data: []byte("1")}}})
+		e.CloseTurn("", &agjson.TurnDone{Outcome: &agjson.SuccessOutcome{}, FinishReason: "stop"})
+	})
+	want(t, lines(t, append(r.Push([]byte(`{}`)), r.Flush()...)),
+		`{"type":"turn.start","seq":0,"turnId":"t","threadId":"th"}`,
+		`{"type":"content.block","seq":1,"turnId":"t","block":{"type":"data","name":"p","data":1},"transient":true}`,
+		`{"type":"turn.done","seq":2,"turnId":"t","outcome":{"type":"success"},"finishReason":"stop"}`)
+}
+
+// A result is final once; a call of a removed message may be made again (SPEC §5 tool.done, message.remove).
+func TestFinalResultAndRemovedCall(t *testing.T) {
+	r := newFacet(func(e *normalizer.Engine, v agjson.Value) {
+		m := e.OpenMessage("", "m", &agjson.MessageStart{Role: "assistant"})
+		e.ToolStart(m, &agjson.ToolStart{ToolCallID: "c", Name: "f"})
+		for range 2 {
+			e.ToolDone("", "", &agjson.ToolDone{ToolCallID: "c", Content: []agjson.Block{}})
+		}
+		e.RemoveMessage(m)
+		e.ToolStart(e.OpenMessage("", "m2", &agjson.MessageStart{Role: "assistant"}), &agjson.ToolStart{ToolCallID: "c", Name: "f"})
+	})
+	got := lines(t, append(r.Push([]byte(`{}`)), r.Flush()...))
+	if strings.Count(got, `"type":"tool.start"`) != 2 || strings.Count(got, `{"type":"tool.done","seq":3`) != 1 || !strings.Contains(got, `"reason":"final-result"`) {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -145,8 +145,14 @@ func (e *Engine) messageRemove(ev agjson.Event) {
 	e.put(ev)
 }
 
-// forget leaves removed messages out of what is open. Their ids stay taken.
+// forget leaves removed messages out of what is open. Their ids and those of their blocks stay taken; their tool calls are
+// gone from the fold, so that a framework may make them again.
 func (e *Engine) forget(gone func(*message) bool) {
+	for id, c := range e.calls {
+		if c.msg != nil && gone(c.msg) {
+			delete(e.calls, id)
+		}
+	}
 	e.unsealed = slices.DeleteFunc(e.unsealed, func(m *message) bool {
 		if !gone(m) {
 			return false

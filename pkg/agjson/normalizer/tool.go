@@ -10,6 +10,7 @@ type call struct {
 	msg    *message // in which it was made
 	soFar  strings.Builder
 	result *turn // of its result; nil without one
+	final  bool  // its result is no preliminary one
 	home   *message
 }
 
@@ -91,6 +92,11 @@ func (e *Engine) toolDone(ev agjson.Event, b *agjson.ToolDone) {
 		e.refuse("sealed-result", ev)
 		return
 	}
+	if c.final {
+		e.refuse("final-result", ev)
+		return
+	}
+	c.final = b.More == nil || !*b.More
 	if c.result != nil { // what comes again goes where the first went
 		ev.TurnID, ev.MessageID = c.result.id, c.home.id
 		e.put(ev)

@@ -2,7 +2,6 @@ package vercel
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
@@ -56,37 +55,45 @@ func (f *facet) custom(v agjson.Value) {
 }
 
 // data is a part of the application's. One with an id takes the place of the one before it of that name and id, wherever in the
-// turn that is; a transient one is shown and not kept.
+// turn that is; a transient one is shown and not kept. The fold finds a block by its id among those of all turns, while the
+// application's is its own within a message; so the block's is `<turnId>:<name>:<id>`, and the application's in its `_meta`.
 func (f *facet) data(name string, v agjson.Value) {
-	block := &agjson.DataBlock{Name: name, ID: v.Get("id").StrPtr(), Data: v.Get("data").Raw()}
+	block := &agjson.DataBlock{Name: name, Data: v.Get("data").Raw()}
+	id := v.Get("id")
+	if id.Set() {
+		block.Meta = note("id", id.Raw())
+	}
 	if v.Get("transient").Bool() {
 		if f.RootTurn() == "" && f.Opened() {
 			f.Carry("data-"+name, v)
 			return
 		}
+		f.OpenTurn("", nil)
 		block.Transient = new(true)
-		f.Emit(agjson.Event{MessageID: f.ensureMessage(), Body: &agjson.ContentBlock{Block: block, Transient: new(true)}})
+		f.Emit(agjson.Event{MessageID: f.message, Body: &agjson.ContentBlock{Block: block, Transient: new(true)}})
 		return
 	}
 	f.aside(func() {
-		if block.ID == nil {
+		own := idOf(id)
+		if own == "" {
 			f.ContentBlock(f.ensureMessage(), block)
 			return
 		}
-		f.ContentBlock(f.placeOf(name+"\x00"+*block.ID), block)
+		block.ID = new(f.OpenTurn("", nil) + ":" + name + ":" + own)
+		f.ContentBlock(f.placeOf(*block.ID), block)
 	})
 }
 
 // placeOf is the message that holds the data part, which stays open for it.
-func (f *facet) placeOf(key string) string {
-	if id, ok := f.places[key]; ok && f.MessageOpen(id) {
+func (f *facet) placeOf(block string) string {
+	if id, ok := f.places[block]; ok && f.MessageOpen(id) {
 		return id
 	}
 	if f.places == nil {
 		f.places = map[string]string{}
 	}
 	id := f.ensureMessage()
-	f.places[strings.Clone(key)] = id
+	f.places[block] = id
 	for _, h := range f.held {
 		if h.id == id {
 			return id

@@ -28,7 +28,7 @@ type run struct {
 	cut       bool     // a step ended with parts left open
 	asks      []agjson.PausedAsk
 	approvals map[string]string // tool-call id by approval id
-	places    map[string]string // message by name and id of a data part
+	places    map[string]string // message by the id of a data block
 	whole     whole             // of frames that are whole UIMessages
 }
 

@@ -196,13 +196,22 @@ func (f *facet) outcome(v agjson.Value, o agjson.ToolOutcome) *agjson.ToolDone {
 	}
 }
 
-// land says a result. It joins the open message of the turn; the engine lets a message of its own adopt it where none is open, as it
-// is when a resumed stream begins.
+// land says a result. It joins the message that takes content; where none does, as when a resumed stream begins, it is adopted by
+// a message of its own. A result is final once (SPEC §5 tool.done).
 func (f *facet) land(done *agjson.ToolDone, v agjson.Value, meta json.RawMessage) {
+	id := done.ToolCallID
 	f.OpenTurn("", nil)
-	if t := f.tools[done.ToolCallID]; t != nil {
+	if t := f.tools[id]; t != nil {
+		if t.done {
+			f.Carry(v.Get("type").Str(), v)
+			return
+		}
 		t.done = done.More == nil
 	}
-	f.answer(done.ToolCallID)
-	f.Emit(agjson.Event{Meta: meta, Body: done})
+	f.answer(id)
+	ev := agjson.Event{Meta: meta, Body: done}
+	if f.message == "" {
+		ev.MessageID = id + ":result"
+	}
+	f.Emit(ev)
 }
