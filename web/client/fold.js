@@ -1,0 +1,157 @@
+/**
+ * The fold of SPEC §5: events in, AgReduceResult out, one event at a time. The text of the specification is kept strictly:
+ * what it calls an error parks the fold with a reason, and only a snapshot un-parks it.
+ *
+ * @example
+ * const fold = new Fold();
+ * for (const event of events) fold.push(event);
+ * if (fold.parked) console.warn('needs a snapshot:', fold.parked);
+ * console.log(fold.result().messages);
+ *
+ * @module
+ */
+
+import { clone } from './json.js';
+import { State } from './folding/state.js';
+import { turnRows } from './folding/turns.js';
+import { messageRows } from './folding/messages.js';
+import { blockRows } from './folding/blocks.js';
+import { toolRows } from './folding/tools.js';
+import { sideRows } from './folding/side.js';
+import { messagesSnapshot } from './folding/snapshot.js';
+
+/** @typedef {import('./types.js').AgEvent} AgEvent */
+/** @typedef {import('./types.js').AgReduceResult} AgReduceResult */
+/** @typedef {import('./types.js').Changes} Changes */
+
+/** A row returns nothing, or why the event is an error; it then has changed nothing. */
+const rows = new Map(Object.entries({
+  ...turnRows,
+  ...messageRows,
+  ...blockRows,
+  ...toolRows,
+  ...sideRows,
+  'messages.snapshot': messagesSnapshot,
+}));
+
+const unparking = new Set(['messages.snapshot', 'state.snapshot']);
+
+/** An incremental fold. Events are folded as they are given: check those of another process first (see check.js). */
+export class Fold {
+  #state = new State();
+  #last = -1;
+  #parked = '';
+
+  /**
+   * Folds one event. While parked everything but a snapshot is ignored. An event of a type without a row (live-only, `ext.*`,
+   * unknown) folds to nothing and uses its seq. An event with the seq of the one before it is a redelivery and is skipped.
+   *
+   * @param {AgEvent} ev kept by reference: it must not be changed afterwards
+   * @returns {boolean} whether the event was taken: false while parked, when it parks, and for a redelivery
+   */
+  push(ev) {
+    const snapshot = unparking.has(ev.type);
+    if (this.#parked !== '' && !snapshot) return false;
+    if (!snapshot) {
+      if (ev.seq > this.#last + 1) return this.#park(`seq ${ev.seq} follows ${this.#last}: a gap (SPEC §5 INV-SEQ)`);
+      if (ev.seq === this.#last) return false;
+    }
+    const row = rows.get(ev.type);
+    const why = row === undefined ? undefined : row(this.#state, ev);
+    if (why !== undefined) return this.#park(`${ev.type} at seq ${ev.seq}: ${why}`);
+    this.#last = ev.seq;
+    if (snapshot) this.#parked = '';
+    return true;
+  }
+
+  #park(why) {
+    this.#parked = why;
+    return false;
+  }
+
+  /** Why a snapshot is needed; '' while live (SPEC §5 INV-SEQ). */
+  get parked() {
+    return this.#parked;
+  }
+
+  /** The seq of the last event folded; -1 before the first. */
+  get last() {
+    return this.#last;
+  }
+
+  /** Whether no open turn has an unsealed message or a preliminary tool result, so that a snapshot may be cut here. */
+  get atBoundary() {
+    return this.#state.atBoundary();
+  }
+
+  /**
+   * @returns {AgReduceResult} a copy; later pushes do not reach it
+   */
+  result() {
+    return clone(this.view());
+  }
+
+  /**
+   * The result without the copy, for a renderer: its parts change with later pushes and must not be changed by the caller.
+   *
+   * @returns {AgReduceResult}
+   */
+  view() {
+    const s = this.#state;
+    const out = {
+      messages: Array.from(s.messages.values(), (m) => m.message),
+      artifacts: Array.from(s.artifacts.values(), (a) => a.artifact),
+      memory: Array.from(s.memory.values()),
+      turns: Array.from(s.turns.values(), (t) => t.record),
+    };
+    if (s.state !== undefined) out.state = s.state;
+    return out;
+  }
+
+  /** @param {string} id @returns {import('./types.js').AgMessage|undefined} the live message */
+  message(id) {
+    return this.#state.messages.get(id)?.message;
+  }
+
+  /** @param {string} id @returns {boolean} whether blocks may still join the message */
+  isOpenMessage(id) {
+    const m = this.#state.messages.get(id);
+    return m !== undefined && !m.sealed && !this.isClosedTurn(m.message.turnId);
+  }
+
+  /** @param {string} id @returns {import('./types.js').AgTurnRecord|undefined} the live record */
+  turn(id) {
+    return this.#state.turns.get(id)?.record;
+  }
+
+  /** @param {string} id @returns {boolean} whether the turn is closed; true for one that is not known */
+  isClosedTurn(id) {
+    return this.#state.turns.get(id)?.closed ?? true;
+  }
+
+  /** @param {string} toolCallId @returns {string} the arguments as far as they have streamed, '' once they are assembled */
+  streamedArguments(toolCallId) {
+    return this.#state.calls.get(toolCallId)?.scratch ?? '';
+  }
+
+  /**
+   * What has changed since the last call.
+   *
+   * @returns {Changes}
+   */
+  takeChanges() {
+    return this.#state.takeChanges();
+  }
+}
+
+/**
+ * The batch surface of SPEC §5.
+ *
+ * @param {Iterable<AgEvent>} events
+ * @returns {{result: AgReduceResult, needsResync: boolean, why: string}}
+ */
+export function reduce(events) {
+  const fold = new Fold();
+  for (const ev of events) fold.push(ev);
+  return { result: fold.result(), needsResync: fold.parked !== '', why: fold.parked };
+}
