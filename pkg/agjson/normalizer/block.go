@@ -187,7 +187,23 @@ func (e *Engine) contentBlock(ev agjson.Event, b *agjson.ContentBlock) {
 		e.put(ev)
 		return
 	}
+	id := ev.ID
+	if d, ok := b.Block.(*agjson.DataBlock); ok && id == "" && d.ID != nil {
+		id = *d.ID
+	}
+	if m := e.whole[id]; m != nil && id != "" { // replaces in place (SPEC §5 INV-BLOCK)
+		ev.TurnID = m.turn.id
+		if !m.open {
+			e.refuse("sealed-message", ev)
+			return
+		}
+		e.put(ev)
+		return
+	}
 	m := e.home(&ev, b.CandidateIndex)
+	if id != "" {
+		e.whole[strings.Clone(id)] = m
+	}
 	ev.TurnID = m.turn.id
 	e.put(ev)
 }

@@ -27,6 +27,7 @@ type Engine struct {
 	unsealed  []*message // in opening order
 	blocks    map[blockKey]*block
 	blockIDs  map[string]bool
+	whole     map[string]*message // of content.block with an id, by it
 	calls     map[string]*call
 	artifacts map[string]bool
 	minted    map[string]int // by prefix, see Derive
@@ -37,7 +38,7 @@ func NewEngine(vendor string, host Host) *Engine {
 	return &Engine{
 		vendor: vendor, host: host, thread: host.ThreadID,
 		turns: map[string]*turn{}, messages: map[string]*message{}, blocks: map[blockKey]*block{},
-		blockIDs: map[string]bool{}, calls: map[string]*call{}, artifacts: map[string]bool{}, minted: map[string]int{},
+		blockIDs: map[string]bool{}, whole: map[string]*message{}, calls: map[string]*call{}, artifacts: map[string]bool{}, minted: map[string]int{},
 	}
 }
 

@@ -197,3 +197,48 @@ func TestFinalResultAndRemovedCall(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// New blocks go to the message that was opened last (SPEC §5 message partitioning): one for an older message continues it, and both
+// are sealed. A data part replaces in place, wherever it stands.
+func TestBlocksGoToTheMessageOpenedLast(t *testing.T) {
+	r := newFacet(func(e *normalizer.Engine, v agjson.Value) {
+		a := e.OpenMessage("", "a", &agjson.MessageStart{Role: "assistant"})
+		e.ContentBlock(a, &agjson.DataBlock{Name: "d", ID: new("x"), Data: []byte("1")})
+		e.OpenMessage("", "b", &agjson.MessageStart{Role: "assistant"})
+		e.ContentBlock(a, &agjson.DataBlock{Name: "d", ID: new("x"), Data: []byte("2")})
+		e.TextDelta("t", a, "more")
+		e.CloseMessage(a, nil)
+	})
+	want(t, lines(t, append(r.Push([]byte(`{}`)), r.Flush()...)),
+		`{"type":"turn.start","seq":0,"turnId":"t","threadId":"th"}`,
+		`{"type":"message.start","seq":1,"id":"a","turnId":"t","role":"assistant","threadId":"th"}`,
+		`{"type":"content.block","seq":2,"turnId":"t","messageId":"a","block":{"type":"data","name":"d","id":"x","data":1}}`,
+		`{"type":"message.start","seq":3,"id":"b","turnId":"t","role":"assistant","threadId":"th"}`,
+		`{"type":"content.block","seq":4,"turnId":"t","messageId":"a","block":{"type":"data","name":"d","id":"x","data":2}}`,
+		`{"type":"message.start","seq":5,"id":"a~2","turnId":"t","role":"assistant","threadId":"th"}`,
+		`{"type":"text.start","seq":6,"id":"t","turnId":"t","messageId":"a~2"}`,
+		`{"type":"text.delta","seq":7,"id":"t","turnId":"t","messageId":"a~2","delta":"more"}`,
+		`{"type":"message.end","seq":8,"id":"a","turnId":"t"}`,
+		`{"type":"message.end","seq":9,"id":"a~2","turnId":"t"}`,
+		`{"type":"message.end","seq":10,"id":"b","turnId":"t"}`,
+		`{"type":"turn.abort","seq":11,"turnId":"t","reason":"stream-truncated"}`)
+}
+
+// A nested turn ends with the one around it, unless it was detached; then only the end of the stream ends it.
+func TestNestedTurnsAtTheEnd(t *testing.T) {
+	r := newFacet(func(e *normalizer.Engine, v agjson.Value) {
+		root := e.OpenTurn("", nil)
+		e.SubagentStart("in", &agjson.SubagentStart{ParentTurnID: root})
+		e.SubagentStart("apart", &agjson.SubagentStart{ParentTurnID: root})
+		e.Detach("apart")
+		e.CloseTurn(root, &agjson.TurnDone{Outcome: &agjson.SuccessOutcome{}, FinishReason: "stop"})
+	})
+	want(t, lines(t, append(r.Push([]byte(`{}`)), r.Flush()...)),
+		`{"type":"turn.start","seq":0,"turnId":"t","threadId":"th"}`,
+		`{"type":"subagent.start","seq":1,"turnId":"in","parentTurnId":"t"}`,
+		`{"type":"subagent.start","seq":2,"turnId":"apart","parentTurnId":"t"}`,
+		`{"type":"turn.done","seq":3,"turnId":"in","outcome":{"type":"success"},"finishReason":"stop"}`,
+		`{"type":"subagent.done","seq":4,"turnId":"in","parentTurnId":"t"}`,
+		`{"type":"turn.done","seq":5,"turnId":"t","outcome":{"type":"success"},"finishReason":"stop"}`,
+		`{"type":"turn.abort","seq":6,"turnId":"apart","reason":"stream-truncated"}`)
+}

@@ -1,6 +1,7 @@
 package normalizer
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,6 +77,7 @@ func (e *Engine) openMessage(m *message, ev agjson.Event) {
 	m.start.ThreadID = e.Thread()
 	e.messages[m.id] = m
 	e.unsealed = append(e.unsealed, m)
+	m.turn.target[zero(m.start.CandidateIndex)] = m
 	body := m.start
 	ev.ID, ev.TurnID, ev.MessageID, ev.Body = m.id, m.turn.id, "", &body
 	e.put(ev)
@@ -98,10 +100,14 @@ func (e *Engine) continueMessage(m *message, t *turn, b *agjson.MessageStart) *m
 	return m.next
 }
 
+// messageEnd seals the message and its continuations; the usage goes to the last.
 func (e *Engine) messageEnd(ev agjson.Event, b *agjson.MessageEnd) {
 	m := e.messages[ev.ID]
-	if m != nil {
-		m = m.latest()
+	for m != nil && m.next != nil {
+		if m.open {
+			e.seal(m, agjson.Event{Body: &agjson.MessageEnd{}})
+		}
+		m = m.next
 	}
 	if m == nil || !m.open {
 		if b.Usage != nil {
@@ -109,17 +115,21 @@ func (e *Engine) messageEnd(ev agjson.Event, b *agjson.MessageEnd) {
 		}
 		return
 	}
+	e.seal(m, ev)
+}
+
+func (e *Engine) seal(m *message, end agjson.Event) {
 	m.open = false
 	e.unsealed = slices.DeleteFunc(e.unsealed, func(x *message) bool { return x == m })
-	ev.ID, ev.TurnID, ev.MessageID = m.id, m.turn.id, ""
-	e.put(ev)
+	end.ID, end.TurnID, end.MessageID = m.id, m.turn.id, ""
+	e.put(end)
 }
 
 // sealAll seals what is open in a turn, in opening order.
 func (e *Engine) sealAll(t *turn) {
 	for _, m := range slices.Clone(e.unsealed) {
 		if m.turn == t {
-			e.CloseMessage(m.id, nil)
+			e.seal(m, agjson.Event{Body: &agjson.MessageEnd{}})
 		}
 	}
 }
@@ -153,6 +163,7 @@ func (e *Engine) forget(gone func(*message) bool) {
 			delete(e.calls, id)
 		}
 	}
+	maps.DeleteFunc(e.whole, func(_ string, m *message) bool { return gone(m) })
 	e.unsealed = slices.DeleteFunc(e.unsealed, func(m *message) bool {
 		if !gone(m) {
 			return false
@@ -160,13 +171,30 @@ func (e *Engine) forget(gone func(*message) bool) {
 		m.open = false
 		return true
 	})
+	for _, t := range e.turns {
+		for c, m := range t.target {
+			if gone(m) {
+				t.target[c] = e.reverted(t, c)
+			}
+		}
+	}
+}
+
+// reverted is the message that takes the blocks of a turn and candidate once their target is removed: the unsealed one opened last.
+func (e *Engine) reverted(t *turn, candidate agjson.Number) *message {
+	for _, m := range slices.Backward(e.unsealed) {
+		if m.turn == t && zero(m.start.CandidateIndex) == candidate {
+			return m
+		}
+	}
+	return nil
 }
 
 // home is the open message in which a block is made: the one named, or the one its turn opened last, or a new one.
 func (e *Engine) home(ev *agjson.Event, candidate agjson.Number) *message {
 	if m := e.messages[ev.MessageID]; m != nil && ev.MessageID != "" {
 		m = m.latest()
-		if !m.open {
+		if !m.open || m.turn.target[zero(m.start.CandidateIndex)] != m {
 			m = e.continueMessage(m, e.live(m.turn), nil)
 		}
 		ev.MessageID = m.id
@@ -184,12 +212,11 @@ func (e *Engine) home(ev *agjson.Event, candidate agjson.Number) *message {
 	return m
 }
 
-// openIn is the message that a turn opened last for a candidate, nil when none is open.
+// openIn is the message that takes new blocks of a turn and candidate, which is the one it opened last (SPEC §5 message
+// partitioning); nil when that one is sealed or there is none.
 func (e *Engine) openIn(t *turn, candidate agjson.Number) *message {
-	for _, m := range slices.Backward(e.unsealed) {
-		if m.turn == t && zero(m.start.CandidateIndex) == zero(candidate) {
-			return m
-		}
+	if m := t.target[zero(candidate)]; m != nil && m.open {
+		return m
 	}
 	return nil
 }

@@ -13,8 +13,10 @@ type turn struct {
 	parent string // parentTurnId of a nested one, which may be a label (SPEC §8 item 16)
 	nested bool
 	open   bool
-	ended  bool  // nested: subagent.done was said
-	next   *turn // the follow-on of a closed one
+	ended  bool                       // nested: subagent.done was said
+	next   *turn                      // the follow-on of a closed one
+	apart  bool                       // nested: it does not end with the turn around it
+	target map[agjson.Number]*message // takes new blocks, by candidate
 }
 
 // OpenTurn opens the top-level turn that the facet calls key and returns its id. The first is named by the host; without a
@@ -94,6 +96,13 @@ func (e *Engine) SubagentDone(key string, end agjson.Body) {
 	e.Emit(agjson.Event{TurnID: key, Body: &agjson.SubagentDone{ParentTurnID: parent}})
 }
 
+// Detach lets a nested turn go on when the turn around it ends, as a background task does.
+func (e *Engine) Detach(key string) {
+	if t := e.turns[key]; t != nil {
+		t.apart = true
+	}
+}
+
 func (e *Engine) rootOpen() *turn {
 	for _, t := range slices.Backward(e.stack) {
 		if !t.nested {
@@ -142,7 +151,7 @@ func (e *Engine) openRoot(key string, trigger *agjson.Trigger) *turn {
 }
 
 func (e *Engine) opened(t *turn, start agjson.Body) {
-	t.open = true
+	t.open, t.target = true, map[agjson.Number]*message{}
 	e.turns[t.id] = t
 	e.stack = append(e.stack, t)
 	e.put(agjson.Event{TurnID: t.id, Body: start})
@@ -223,7 +232,7 @@ func (e *Engine) terminal(ev agjson.Event) {
 func (e *Engine) endNested(t *turn, end agjson.Body) {
 	i := slices.Index(e.stack, t)
 	for _, n := range slices.Backward(slices.Clone(e.stack[i+1:])) {
-		if !n.nested || !e.within(n, t) {
+		if !n.nested || n.apart || !e.within(n, t) {
 			continue
 		}
 		_, done := end.(*agjson.TurnDone)
@@ -270,7 +279,7 @@ func (e *Engine) subagentDone(ev agjson.Event, b *agjson.SubagentDone) {
 // truncated. A facet does not call it; its Runner does.
 func (e *Engine) Flush() {
 	for _, m := range slices.Clone(e.unsealed) {
-		e.CloseMessage(m.id, nil)
+		e.seal(m, agjson.Event{Body: &agjson.MessageEnd{}})
 	}
 	for _, t := range slices.Backward(slices.Clone(e.stack)) {
 		t.open = false
