@@ -9,60 +9,75 @@ import (
 // are equal), strings by what they stand for. Texts that are not JSON are equal to nothing. Of names that repeat within an
 // object the last counts.
 func Equal(a, b []byte) bool {
+	_, ok := Difference(a, b)
+	return ok
+}
+
+// Difference is Equal that tells the first place where the texts differ, as a JSON Pointer.
+func Difference(a, b []byte) (pointer string, equal bool) {
 	x, dx, ok := check(a)
 	if !ok {
-		return false
+		return "", false
 	}
 	y, dy, ok := check(b)
-	return ok && (&node{raw: x, depth: dx}).equal(&node{raw: y, depth: dy})
+	if !ok {
+		return "", false
+	}
+	return (&node{raw: x, depth: dx}).differs(&node{raw: y, depth: dy})
 }
 
 func (n *node) equal(m *node) bool {
+	_, ok := n.differs(m)
+	return ok
+}
+
+func (n *node) differs(m *node) (pointer string, equal bool) {
 	kind := n.kind()
 	if kind != m.kind() && !(isNumber(kind) && isNumber(m.kind())) {
-		return false
+		return "", false
 	}
 	switch {
 	case kind == '"':
-		return string(n.raw) == string(m.raw) || unquote(n.raw) == unquote(m.raw)
+		return "", string(n.raw) == string(m.raw) || unquote(n.raw) == unquote(m.raw)
 	case isNumber(kind):
-		return equalNumbers(string(n.raw), string(m.raw))
+		return "", equalNumbers(string(n.raw), string(m.raw))
 	case kind != '{' && kind != '[':
-		return true
+		return "", true
 	}
 	if n.raw != nil && m.raw != nil && string(n.raw) == string(m.raw) {
-		return true
+		return "", true
 	}
 	// Walk copies, so that a comparison leaves the texts of a document as they are.
 	n, m = n.view(), m.view()
 	if kind == '[' {
-		if len(n.items) != len(m.items) {
-			return false
-		}
-		for i := range n.items {
-			if !n.items[i].equal(m.items[i]) {
-				return false
+		for i := range min(len(n.items), len(m.items)) {
+			if p, ok := n.items[i].differs(m.items[i]); !ok {
+				return "/" + strconv.Itoa(i) + p, false
 			}
 		}
-		return true
+		if len(n.items) != len(m.items) {
+			return "/" + strconv.Itoa(min(len(n.items), len(m.items))), false
+		}
+		return "", true
 	}
-	width := 0
 	for i, x := range n.obj.members {
 		if x.val == nil || n.obj.find(x.name) != i {
 			continue
 		}
-		width++
 		j := m.obj.find(x.name)
-		if j < 0 || !x.val.equal(m.obj.members[j].val) {
-			return false
+		if j < 0 {
+			return "/" + escape.Replace(x.name), false
+		}
+		if p, ok := x.val.differs(m.obj.members[j].val); !ok {
+			return "/" + escape.Replace(x.name) + p, false
 		}
 	}
-	for j, y := range m.obj.members {
-		if y.val != nil && m.obj.find(y.name) == j {
-			width--
+	for _, y := range m.obj.members {
+		if y.val != nil && n.obj.find(y.name) < 0 {
+			return "/" + escape.Replace(y.name), false
 		}
 	}
-	return width == 0
+	return "", true
 }
 
 // view is the node opened, without opening the node itself.

@@ -222,4 +222,7 @@ func quote(s string) []byte {
 	return append(out, '"')
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+var (
+	unescape = strings.NewReplacer("~1", "/", "~0", "~")
+	escape   = strings.NewReplacer("~", "~0", "/", "~1")
+)

@@ -74,27 +74,8 @@ type operation struct {
 
 // Apply applies the patch, all of it or nothing. The error is an *Error. It keeps nothing of patch.
 func (d *Document) Apply(patch []byte) error {
-	raw, _, ok := check(patch)
-	if !ok || raw[0] != '[' {
-		return &Error{-1, "the patch is not an array of operations"}
-	}
-	d.undo, d.wide = d.undo[:0], d.wide[:0]
-	size := d.bytes
-	s := scanner{b: raw, i: 1}
-	for i := 0; s.next(); i++ {
-		text, _ := s.item()
-		op, why := parse(text)
-		if why == "" {
-			why = d.do(op)
-		}
-		if why != "" {
-			for _, f := range slices.Backward(d.undo) {
-				f()
-			}
-			d.forget()
-			d.bytes = size
-			return &Error{i, why}
-		}
+	if err := d.apply(patch); err != nil {
+		return err
 	}
 	if len(d.undo) > 0 {
 		d.text = nil
@@ -104,6 +85,48 @@ func (d *Document) Apply(patch []byte) error {
 	}
 	d.forget()
 	return nil
+}
+
+// apply does the patch and leaves in d.undo how to undo it; a patch that fails is undone.
+func (d *Document) apply(patch []byte) error {
+	raw, _, ok := check(patch)
+	if !ok || raw[0] != '[' {
+		return &Error{-1, "the patch is not an array of operations"}
+	}
+	size := d.bytes
+	s := scanner{b: raw, i: 1}
+	for i := 0; s.next(); i++ {
+		text, _ := s.item()
+		op, why := parse(text)
+		if why == "" {
+			why = d.do(op)
+		}
+		if why != "" {
+			d.rollback()
+			d.bytes = size
+			return &Error{i, why}
+		}
+	}
+	return nil
+}
+
+// Check says whether Apply would succeed, with the error it would return, and leaves the document as it is.
+func (d *Document) Check(patch []byte) error {
+	text, size := d.text, d.bytes
+	err := d.apply(patch)
+	if err == nil {
+		d.rollback()
+		d.text, d.bytes = text, size
+	}
+	return err
+}
+
+// rollback undoes what the running patch has done.
+func (d *Document) rollback() {
+	for _, f := range slices.Backward(d.undo) {
+		f()
+	}
+	d.forget()
 }
 
 // forget drops what holds on to old values.

@@ -1,0 +1,460 @@
+package reducer
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"strings"
+
+	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/jsonpatch"
+)
+
+// Structure is the fold without the content: which turns are open, which messages sealed, which ids taken, and the values
+// that patches are judged against (state, memory). A Reducer has one inside and asks it about every event, so what a
+// Structure admits a Reducer folds, and what it refuses parks a Reducer.
+//
+// The zero Structure is not ready; use NewStructure. It is not safe for concurrent use.
+type Structure struct {
+	last   int64  // seq of the last event taken; -1 before the first
+	parked string // why it waits for a snapshot; "" while live
+
+	first  [sha256.Size]byte // digest of the last event that had seq 0
+	root   string            // the thread's id, from the first turn that named it
+	turns  map[string]*turn
+	order  []*turn // in the order of the turn records
+	open   []*turn // in no order
+	busy   int     // unsealed messages and preliminary results of open turns
+	groups map[string]*group
+	msgs   map[string]*message
+	all    []*message // in the order of their creation, with nil where one was removed
+	holes  int        // how many of those
+	blocks map[string]*block
+	calls  map[string]*block
+	result map[string]*block
+	arts   map[string]*artifact
+	artSeq []*artifact // in the order of the records
+	memory map[memoryKey]*memory
+	memSeq []*memory
+	state  *jsonpatch.Document // nil = none
+
+	lastBlock *block // the block of the last delta, since the next is likely to be for it
+}
+
+type memoryKey struct {
+	scope agjson.MemoryScope
+	key   string
+}
+
+// turn is what the fold knows of a turn beside its record.
+type turn struct {
+	id       string
+	parent   string // "" = a top-level turn
+	nested   bool
+	closed   bool
+	ended    bool // closed by a terminal of its own, so that its record has an outcome
+	openAt   int  // index in Structure.open
+	unsealed int  // open messages
+	waiting  int  // preliminary results
+	parts    []partition
+	group    *group
+	rec      *turnContent // nil in a Structure by itself
+}
+
+// partition is (turn, candidate), SPEC §5 message partitioning.
+type partition struct {
+	candidate string
+	target    *message   // the most recently opened message; nil = none
+	stack     []*message // messages that came to be in it, oldest first; sealed and removed ones are passed over
+}
+
+// group is the messages of one turnId, whether or not that turn is known.
+type group struct {
+	msgs  []*message // with nil where one was removed
+	holes int
+}
+
+type seal uint8
+
+const (
+	started  seal = iota // opened by message.start, takes blocks
+	sealed               // message.end has come
+	adopted              // born by tool.done.messageId: takes results that name it, and blocks only after a revert
+	restored             // from a snapshot: like adopted when its role is tool, else sealed
+)
+
+type message struct {
+	id      string
+	turn    *turn // nil = of no turn that is known
+	group   *group
+	at      int // index in group.msgs
+	rank    int // index in Structure.all
+	cand    string
+	seal    seal
+	tool    bool // its role is tool
+	removed bool
+	nodes   []*block // blocks that ids lead to
+	c       *messageContent
+}
+
+type blockKind uint8
+
+const (
+	atomicBlock blockKind = iota // came whole, by content.block or a snapshot
+	textBlock
+	reasoningBlock
+	callBlock
+	resultBlock
+)
+
+type block struct {
+	kind    blockKind
+	sealed  bool
+	waiting bool // a preliminary result
+	id      string
+	alt     string // the id inside a data block, where the event had another
+	call    string // toolCallId of a call or a result
+	msg     *message
+	at      int  // place in a restored message's content
+	noted   bool // is among msg.nodes
+	old     bool // a preliminary result that came by a snapshot, which itself restores it: no bar to a boundary
+	blockContent
+}
+
+type artifact struct {
+	id     string
+	turn   string
+	sealed bool
+	last   string // type of the last part; "" = no part yet
+	c      *artifactContent
+}
+
+type memory struct {
+	memoryKey
+	doc *jsonpatch.Document
+	c   *memoryContent
+}
+
+// NewStructure is a Structure before the first event.
+func NewStructure() *Structure {
+	s := &Structure{last: -1}
+	s.turns = map[string]*turn{}
+	s.arts = map[string]*artifact{}
+	s.memory = map[memoryKey]*memory{}
+	s.clearMessages()
+	return s
+}
+
+func (s *Structure) clearMessages() {
+	s.groups = map[string]*group{}
+	s.msgs = map[string]*message{}
+	s.all, s.holes = nil, 0
+	s.blocks = map[string]*block{}
+	s.calls = map[string]*block{}
+	s.result = map[string]*block{}
+	s.lastBlock = nil
+}
+
+// Seq is the seq of the last event taken, -1 before the first.
+func (s *Structure) Seq() int64 { return s.last }
+
+// Parked says why a snapshot is needed; "" while live (SPEC §5 INV-SEQ).
+func (s *Structure) Parked() string { return s.parked }
+
+// Boundary says whether a snapshot may be cut after the last event taken: no open turn has an unsealed message or a
+// preliminary result.
+func (s *Structure) Boundary() bool { return s.busy == 0 }
+
+// OpenTurn reports whether a turn is open.
+func (s *Structure) OpenTurn() bool { return len(s.open) > 0 }
+
+// Turn says whether the turn is known, and whether it is open.
+func (s *Structure) Turn(id string) (known, open bool) {
+	t := s.turns[id]
+	return t != nil, t != nil && !t.closed
+}
+
+// Message says whether the message is there.
+func (s *Structure) Message(id string) bool { return s.msgs[id] != nil }
+
+// Call says whether a tool call is there, and whether it has its final result.
+func (s *Structure) Call(id string) (known, done bool) {
+	r := s.result[id]
+	return s.calls[id] != nil, r != nil && !r.waiting
+}
+
+// Admit says why the event would park the fold; "" when it would not. It changes nothing.
+func (s *Structure) Admit(ev *agjson.Event) (reason string) {
+	if s.parked != "" && !unparks(ev) {
+		return s.parked
+	}
+	_, reason = s.step(ev, true)
+	return reason
+}
+
+// Apply takes the event, or parks.
+func (s *Structure) Apply(ev *agjson.Event) {
+	if s.parked != "" && !unparks(ev) {
+		return
+	}
+	if _, reason := s.step(ev, false); reason != "" {
+		s.park(ev, reason)
+	}
+}
+
+func (s *Structure) park(ev *agjson.Event, reason string) {
+	kind := "no body"
+	if ev.Body != nil {
+		kind = ev.Body.Type()
+	}
+	s.parked = "event " + strconv.FormatInt(ev.Seq, 10) + " (" + kind + "): " + reason
+}
+
+// unparks says whether the event ends a park (SPEC §5 INV-SEQ).
+func unparks(ev *agjson.Event) bool {
+	switch ev.Body.(type) {
+	case *agjson.MessagesSnapshot, *agjson.StateSnapshot:
+		return true
+	}
+	return false
+}
+
+// effect is what step found: the places that the event's content goes to.
+type effect struct {
+	skip  bool // redelivered, live-only or transient: no content
+	turn  *turn
+	msg   *message
+	block *block
+	art   *artifact
+	mem   *memory
+	fresh bool // what the event names was not there before
+}
+
+// step judges the event (SPEC §5, one method a row) and, unless dry, changes the structure. A reason means that nothing
+// was changed.
+func (s *Structure) step(ev *agjson.Event, dry bool) (effect, string) {
+	again, reason := s.sequence(ev)
+	if reason != "" {
+		return effect{}, reason
+	}
+	if again {
+		return effect{skip: true}, ""
+	}
+	e, reason := s.row(ev, dry)
+	if reason == "" && !dry {
+		s.last = ev.Seq
+		if ev.Seq == 0 {
+			s.first = eventDigest(ev)
+		}
+	}
+	return e, reason
+}
+
+// sequence is INV-SEQ: a forward gap parks, a backward jump folds. An equal seq is a redelivery and folds to nothing,
+// unless it is the 0 of another invoke after an invoke of one event.
+func (s *Structure) sequence(ev *agjson.Event) (again bool, reason string) {
+	if ev.Seq <= s.last+1 && ev.Seq != s.last || unparks(ev) {
+		return false, ""
+	}
+	if ev.Seq > s.last {
+		return false, "a forward gap"
+	}
+	return ev.Seq != 0 || s.first == eventDigest(ev), ""
+}
+
+func eventDigest(ev *agjson.Event) [sha256.Size]byte {
+	return sha256.Sum256(agjson.AppendEvent(nil, ev))
+}
+
+// row is the table of SPEC §5, in its order.
+func (s *Structure) row(ev *agjson.Event, dry bool) (effect, string) {
+	switch b := ev.Body.(type) {
+	case *agjson.TurnStart:
+		return s.turnStart(ev, b, dry)
+	case *agjson.TurnDone:
+		return s.turnDone(ev, b, dry)
+	case *agjson.TurnError, *agjson.TurnAbort:
+		return s.turnEnd(ev, dry)
+	case *agjson.MessageStart:
+		return s.messageStart(ev, b, dry)
+	case *agjson.MessageEnd:
+		return s.messageEnd(ev, dry)
+	case *agjson.MessageRemove:
+		return s.messageRemove(ev, dry)
+	case *agjson.PromptBlocked, *agjson.GuardrailResult, *agjson.AgentCapabilities, *agjson.SourceEvent, *agjson.Handoff,
+		*agjson.DisplayRequired:
+		return s.record(ev)
+	case *agjson.MessagesSnapshot:
+		return s.messagesSnapshot(b, dry)
+	case *agjson.TextStart:
+		return s.streamStart(ev, textBlock, b.CandidateIndex, dry)
+	case *agjson.TextDelta:
+		return s.delta(ev, textBlock)
+	case *agjson.TextEnd:
+		return s.streamEnd(ev, textBlock, dry)
+	case *agjson.ReasoningStart:
+		return s.reasoningStart(ev, b, dry)
+	case *agjson.ReasoningDelta:
+		return s.delta(ev, reasoningBlock)
+	case *agjson.ReasoningEnd:
+		return s.streamEnd(ev, reasoningBlock, dry)
+	case *agjson.ReasoningOpaque, *agjson.ReasoningOpaqueDelta:
+		return s.stream(ev, reasoningBlock)
+	case *agjson.ToolStart:
+		return s.toolStart(ev, b, dry)
+	case *agjson.ToolArgsDelta:
+		return s.toolArgs(b.ToolCallID)
+	case *agjson.ToolArgsAssembled:
+		return s.toolArgs(b.ToolCallID)
+	case *agjson.ToolDone:
+		return s.toolDone(ev, b, dry)
+	case *agjson.ContentBlock:
+		return s.contentBlock(ev, b, dry)
+	case *agjson.MessageMetadata:
+		return s.messageMetadata(ev)
+	case *agjson.ArtifactStart:
+		return s.artifactStart(ev, b, dry)
+	case *agjson.ArtifactDelta:
+		return s.artifactDelta(b, dry)
+	case *agjson.ArtifactEnd:
+		return s.artifactEnd(b, dry)
+	case *agjson.SubagentStart:
+		return s.subagentStart(ev, b, dry)
+	case *agjson.SubagentDone:
+		return s.subagentDone(ev, dry)
+	case *agjson.StateSnapshot:
+		return s.stateSnapshot(b, dry)
+	case *agjson.StateDelta:
+		return s.stateDelta(b, dry)
+	case *agjson.MemoryWrite:
+		return s.memoryWrite(b, dry)
+	}
+	return effect{skip: true}, liveOnly(ev)
+}
+
+// liveOnly names the types that fold to nothing and use their seq (SPEC §5), so that a type of the specification that has
+// no row above is a fault a test finds. An unknown type does the same (SPEC §0.2).
+func liveOnly(ev *agjson.Event) string {
+	switch ev.Body.(type) {
+	case *agjson.Error, *agjson.StepStart, *agjson.StepDone, *agjson.HostContext, *agjson.HitlAsk,
+		*agjson.UICall, *agjson.UIResult, *agjson.UIActionResult, *agjson.UIWidgetResult, *agjson.UIDisplayMode,
+		*agjson.UISurfaceStart, *agjson.UISurfaceUpdate, *agjson.UISurfaceEnd, *agjson.UIDataModel,
+		*agjson.Ext, *agjson.Unknown:
+		return ""
+	case nil:
+		return "an event without a body"
+	}
+	return "a type without a row in the folding table"
+}
+
+// candidateKey is the candidate of a partition; absent is 0.
+func candidateKey(n agjson.Number) string {
+	if n == "" || n == "0" {
+		return ""
+	}
+	if i, err := n.Int64(); err == nil {
+		if i == 0 {
+			return ""
+		}
+		return string(agjson.IntNumber(i))
+	}
+	return strings.Clone(string(n))
+}
+
+const (
+	noTurn       = "its turn was never opened"
+	closedTurn   = "its turn is closed"
+	noOwner      = "no turn owns it"
+	noMessage    = "no message is open to take it"
+	sealedTarget = "its message is sealed"
+	noSuch       = "what it names is not there"
+)
+
+// owner is the turn that an event belongs to: its turnId, else its messageId's, else the sole open turn (SPEC §5
+// INV-OWNER, §4 per-turn routing). It must be open.
+func (s *Structure) owner(ev *agjson.Event) (*turn, string) {
+	if ev.TurnID != "" {
+		t := s.turns[ev.TurnID]
+		switch {
+		case t == nil:
+			return nil, noTurn
+		case t.closed:
+			return nil, closedTurn
+		}
+		return t, ""
+	}
+	if ev.MessageID != "" {
+		if m := s.msgs[ev.MessageID]; m != nil {
+			return m.liveTurn()
+		}
+	}
+	if len(s.open) == 1 {
+		return s.open[0], ""
+	}
+	return nil, noOwner
+}
+
+func (m *message) liveTurn() (*turn, string) {
+	switch {
+	case m.turn == nil:
+		return nil, noOwner
+	case m.turn.closed:
+		return nil, closedTurn
+	}
+	return m.turn, ""
+}
+
+// target is the message that a new block goes to: the most recently opened one of the event's (turn, candidate).
+func (s *Structure) target(ev *agjson.Event, candidate agjson.Number) (*message, string) {
+	t, reason := s.owner(ev)
+	if reason != "" {
+		return nil, reason
+	}
+	return s.targetIn(t, ev, candidate)
+}
+
+func (s *Structure) targetIn(t *turn, ev *agjson.Event, candidate agjson.Number) (*message, string) {
+	if ev.MessageID != "" {
+		if m := s.msgs[ev.MessageID]; m != nil && (m.seal == sealed || m.turn != nil && m.turn.closed) {
+			return nil, sealedTarget
+		}
+	}
+	p := t.partition(candidateKey(candidate), false)
+	switch {
+	case p == nil || p.target == nil:
+		return nil, noMessage
+	case p.target.seal != started:
+		return nil, sealedTarget
+	}
+	return p.target, ""
+}
+
+func (t *turn) partition(candidate string, add bool) *partition {
+	for i := range t.parts {
+		if t.parts[i].candidate == candidate {
+			return &t.parts[i]
+		}
+	}
+	if !add {
+		return nil
+	}
+	t.parts = append(t.parts, partition{candidate: candidate})
+	return &t.parts[len(t.parts)-1]
+}
+
+// openMessage is the open message of a turn: candidate 0's, else the one opened last (SPEC §5 turn.done, message.metadata).
+func (t *turn) openMessage() *message {
+	var found *message
+	for i := range t.parts {
+		m := t.parts[i].target
+		if m == nil || m.seal != started {
+			continue
+		}
+		if t.parts[i].candidate == "" {
+			return m
+		}
+		if found == nil || m.rank > found.rank {
+			found = m
+		}
+	}
+	return found
+}

@@ -1,0 +1,104 @@
+package reducer
+
+import (
+	"slices"
+
+	"github.com/agwire/agwire/pkg/agjson"
+)
+
+// turnContent is a turn's record. Its lists only grow, so a copy of the record stays as it is.
+type turnContent struct {
+	rec agjson.TurnRecord
+}
+
+func (c *turnContent) value() agjson.TurnRecord {
+	v := c.rec
+	v.Safety = slices.Clip(v.Safety)
+	v.Handoffs = slices.Clip(v.Handoffs)
+	v.SourceIDs = slices.Clip(v.SourceIDs)
+	v.Sources = slices.Clip(v.Sources)
+	v.DisplayRequired = slices.Clip(v.DisplayRequired)
+	v.Guardrails = slices.Clip(v.Guardrails)
+	return v
+}
+
+// turnStart opens the record, or merges the fields of a second open.
+func (r *Reducer) turnStart(e effect, b *agjson.TurnStart) {
+	if e.fresh {
+		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id}}
+	}
+	e.turn.rec.rec.ThreadID = b.ThreadID
+	if b.Trigger != nil {
+		e.turn.rec.rec.Trigger = b.Trigger
+	}
+}
+
+// subagentStart has no thread id of its own: the parent's, or the fold's (SPEC §8 item 16).
+func (r *Reducer) subagentStart(e effect, b *agjson.SubagentStart) {
+	if e.fresh {
+		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id, ThreadID: r.s.root}}
+		if p := r.s.turns[b.ParentTurnID]; p != nil && p != e.turn {
+			e.turn.rec.rec.ThreadID = p.rec.rec.ThreadID
+		}
+	}
+	e.turn.rec.rec.ParentTurnID = &e.turn.parent
+}
+
+func (r *Reducer) turnDone(e effect, b *agjson.TurnDone) {
+	c := e.turn.rec
+	c.rec.Outcome, c.rec.FinishReason = b.Outcome, b.FinishReason
+	c.use(b.Usage)
+	c.safety(b.Safety)
+	if b.TaskState != nil {
+		c.rec.TaskState = b.TaskState
+	}
+	if p, ok := b.Outcome.(*agjson.PausedOutcome); ok {
+		c.rec.Asks = p.Asks
+	}
+	if e.msg != nil {
+		e.msg.c.messageMetadata.merge(b.MessageMetadata)
+		e.msg.c.built = nil
+	}
+}
+
+func (c *turnContent) use(u *agjson.Usage) {
+	if u != nil {
+		c.rec.Usage = u
+	}
+}
+
+// safety merges: what a prompt.blocked recorded stays, what turn.done adds follows.
+func (c *turnContent) safety(list []agjson.Safety) {
+	if list != nil && c.rec.Safety == nil {
+		c.rec.Safety = []agjson.Safety{}
+	}
+	c.rec.Safety = append(c.rec.Safety, list...)
+}
+
+func (c *turnContent) promptBlocked(b *agjson.PromptBlocked) {
+	c.rec.PromptBlocked = &agjson.PromptBlockedRecord{Reason: b.Reason, Safety: b.Safety}
+	c.safety(b.Safety)
+}
+
+func (c *turnContent) guardrail(b *agjson.GuardrailResult) {
+	c.rec.Guardrails = append(c.rec.Guardrails, agjson.GuardrailRecord{
+		Target: b.Target, Passed: b.Passed, Action: b.Action, Reason: b.Reason, GuardrailName: b.GuardrailName, Safety: b.Safety,
+	})
+}
+
+func (c *turnContent) source(b *agjson.SourceEvent) {
+	c.rec.SourceIDs = append(c.rec.SourceIDs, b.SourceID)
+	c.rec.Sources = append(c.rec.Sources, agjson.SourceRecord{
+		SourceID: b.SourceID, Source: b.Source, ChunkIndex: b.ChunkIndex, ProviderMetadata: b.ProviderMetadata,
+	})
+}
+
+func (c *turnContent) handoff(b *agjson.Handoff) {
+	c.rec.Handoffs = append(c.rec.Handoffs, agjson.HandoffRecord{
+		Kind: b.Kind, FromAgentID: b.FromAgentID, ToAgentID: b.ToAgentID, ToAgentName: b.ToAgentName,
+	})
+}
+
+func (c *turnContent) display(b *agjson.DisplayRequired) {
+	c.rec.DisplayRequired = append(c.rec.DisplayRequired, agjson.DisplayRecord{Provider: b.Provider, HTML: b.HTML})
+}

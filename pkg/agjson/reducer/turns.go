@@ -1,0 +1,132 @@
+package reducer
+
+import (
+	"strings"
+
+	"github.com/agwire/agwire/pkg/agjson"
+)
+
+func (s *Structure) turnStart(ev *agjson.Event, b *agjson.TurnStart, dry bool) (effect, string) {
+	if dry {
+		return effect{}, ""
+	}
+	if s.root == "" {
+		s.root = strings.Clone(b.ThreadID)
+	}
+	t, fresh := s.openTurn(ev.TurnID)
+	return effect{turn: t, fresh: fresh}, ""
+}
+
+func (s *Structure) subagentStart(ev *agjson.Event, b *agjson.SubagentStart, dry bool) (effect, string) {
+	if dry {
+		return effect{}, ""
+	}
+	t, fresh := s.openTurn(ev.TurnID)
+	t.nested, t.parent = true, strings.Clone(b.ParentTurnID)
+	return effect{turn: t, fresh: fresh}, ""
+}
+
+// openTurn is idempotent (SPEC §5 turn-open idempotency). A turn that was closed is open again: what follows attaches
+// under it, and its next terminal counts.
+func (s *Structure) openTurn(id string) (t *turn, fresh bool) {
+	t = s.turns[id]
+	switch {
+	case t == nil:
+		t, fresh = &turn{id: strings.Clone(id)}, true
+		t.group = s.group(t.id)
+		s.turns[t.id] = t
+		s.order = append(s.order, t)
+	case !t.closed:
+		return t, false
+	default:
+		t.closed = false
+		s.busy += t.waiting
+	}
+	t.openAt = len(s.open)
+	s.open = append(s.open, t)
+	return t, fresh
+}
+
+func (s *Structure) group(turnID string) *group {
+	g := s.groups[turnID]
+	if g == nil {
+		g = &group{}
+		s.groups[strings.Clone(turnID)] = g
+	}
+	return g
+}
+
+// close takes the turn from the open ones, and seals what it left open.
+func (s *Structure) close(t *turn) {
+	last := len(s.open) - 1
+	s.open[t.openAt] = s.open[last]
+	s.open[t.openAt].openAt = t.openAt
+	s.open[last] = nil
+	s.open = s.open[:last]
+	s.busy -= t.unsealed + t.waiting
+	for _, p := range t.parts {
+		for _, m := range p.stack {
+			if m.seal == started {
+				m.seal = sealed
+			}
+		}
+	}
+	t.closed, t.unsealed, t.parts = true, 0, nil
+}
+
+func (s *Structure) turnEnd(ev *agjson.Event, dry bool) (effect, string) {
+	t, reason := s.owner(ev)
+	if reason != "" || dry {
+		return effect{}, reason
+	}
+	s.close(t)
+	t.ended = true
+	return effect{turn: t}, ""
+}
+
+func (s *Structure) turnDone(ev *agjson.Event, b *agjson.TurnDone, dry bool) (effect, string) {
+	t := s.turns[ev.TurnID]
+	switch {
+	case t == nil:
+		return effect{}, noTurn
+	case t.closed:
+		return effect{}, closedTurn
+	}
+	e := effect{turn: t}
+	if b.MessageMetadata != nil {
+		if e.msg = t.openMessage(); ev.MessageID != "" {
+			e.msg = s.msgs[ev.MessageID]
+		}
+		if e.msg == nil {
+			return effect{}, "no message takes its messageMetadata"
+		}
+	}
+	if !dry {
+		s.close(t)
+		t.ended = true
+	}
+	return e, ""
+}
+
+// subagentDone closes the nested turn; after the turn's own terminal it says nothing new.
+func (s *Structure) subagentDone(ev *agjson.Event, dry bool) (effect, string) {
+	t := s.turns[ev.TurnID]
+	switch {
+	case t == nil:
+		return effect{}, noTurn
+	case !t.nested:
+		return effect{}, "its turn is not a nested one"
+	case t.closed:
+		return effect{skip: true}, ""
+	}
+	if !dry {
+		s.close(t)
+	}
+	return effect{turn: t}, ""
+}
+
+// record is every event that only adds to a turn's record.
+func (s *Structure) record(ev *agjson.Event) (effect, string) {
+	t, reason := s.owner(ev)
+	return effect{turn: t}, reason
+}
