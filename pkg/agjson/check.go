@@ -199,11 +199,17 @@ func (b *A2UIError) check(s *SurfaceInteraction) error {
 	return nil
 }
 
+// AcceptsVersion says whether a consumer takes an envelope of that version: one of the same major version (SPEC §12).
+func AcceptsVersion(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	want, _, _ := strings.Cut(Version, ".")
+	return major == want
+}
+
 // check: same major version (SPEC §12).
 func (v *Input) check() error {
-	major, _, _ := strings.Cut(v.Version, ".")
-	if want, _, _ := strings.Cut(Version, "."); major != want {
-		return within(&DecodeError{Why: "want major version " + want}, "version")
+	if !AcceptsVersion(v.Version) {
+		return within(&DecodeError{Why: "another major version than " + Version}, "version")
 	}
 	return nil
 }

@@ -2,8 +2,6 @@
 
 package agjson
 
-import "strconv"
-
 func decodeRole(d *decoder, v *Role) error {
 	s, err := d.text()
 	if err != nil {
@@ -8757,7 +8755,7 @@ func (v *Event) missingShared(seen uint64) string {
 
 func (v *Event) appendShared(dst []byte, need uint64) []byte {
 	dst = append(dst, `,"seq":`...)
-	dst = strconv.AppendInt(dst, v.Seq, 10)
+	dst = appendSeq(dst, &v.Seq)
 	if v.ID != "" || need&(1<<1) != 0 {
 		dst = append(dst, `,"id":`...)
 		dst = appendString(dst, &v.ID)
@@ -8802,7 +8800,7 @@ func decodeEvent(d *decoder, v *Event) error {
 		return err
 	}
 	if v.Body = newBody(d, kind); v.Body == nil {
-		return d.wrongAt("type", unknownKind)
+		return d.wrongAt("type", whyUnknown(kind))
 	}
 	if err := d.event(first, v); err != nil {
 		return err

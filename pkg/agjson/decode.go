@@ -478,28 +478,16 @@ func tooGreat(s string) bool {
 // maxInt is the largest integer that every JSON reader keeps exact.
 const maxInt = 1<<53 - 1
 
-func decodeInt(d *decoder, v *int) error {
+func decodeSeq(d *decoder, v *int64) error {
 	var n Number
 	if err := decodeNumber(d, &n); err != nil {
 		return err
 	}
 	i, err := n.Int64()
-	if err != nil || i > maxInt || i < -maxInt {
-		return d.wrong("want an integer up to 2^53-1")
+	if err != nil || i < 0 || i > maxInt {
+		return d.wrong("want an integer from 0 to 2^53-1")
 	}
-	*v = int(i)
-	return nil
-}
-
-func decodeSeq(d *decoder, v *int64) error {
-	var n int
-	if err := decodeInt(d, &n); err != nil {
-		return err
-	}
-	if n < 0 {
-		return d.wrong("want an integer from 0 up")
-	}
-	*v = int64(n)
+	*v = i
 	return nil
 }
 

@@ -115,7 +115,7 @@ func wtf8Rune(s string) rune { return rune(s[0]&0xF)<<12 | rune(s[1]&0x3F)<<6 | 
 
 func appendString(dst []byte, v *string) []byte { return appendText(dst, *v) }
 func appendSecret(dst []byte, v *Secret) []byte { return appendText(dst, string(*v)) }
-func appendInt(dst []byte, v *int) []byte       { return strconv.AppendInt(dst, int64(*v), 10) }
+func appendSeq(dst []byte, v *int64) []byte     { return strconv.AppendInt(dst, *v, 10) }
 func appendBool(dst []byte, v *bool) []byte     { return strconv.AppendBool(dst, *v) }
 
 func appendNumber(dst []byte, v *Number) []byte {

@@ -46,6 +46,25 @@ func isExt(kind string) bool {
 	return true
 }
 
+// lastWords end the dotted type of an event (SPEC §0.3).
+const lastWords = " start delta end done call result ask error abort blocked required snapshot metadata block capabilities " +
+	"action-result update remove write assembled opaque context display-mode data-model "
+
+// whyUnknown says which rule of spelling a type breaks that the specification does not have, if any (SPEC §0.3, §0.4).
+func whyUnknown(kind string) string {
+	switch i := strings.LastIndexByte(kind, '.'); {
+	case strings.HasPrefix(kind, "ext."):
+		return "want ext.<vendor>.<key>"
+	case strings.ContainsFunc(kind, unicode.IsUpper), strings.Contains(kind, "_"):
+		return "unknown kind, and types are in lower kebab-case"
+	case i < 0:
+		return "unknown kind, and a type without a dot is a block"
+	case !strings.Contains(lastWords, " "+kind[i+1:]+" "):
+		return "unknown kind, and not ended by a lifecycle word"
+	}
+	return unknownKind
+}
+
 // Decode reads one event as a consumer does (SPEC §0.2): an unknown type becomes *Unknown, unknown members are kept in Extra
 // at every depth, and both re-encode as they came. What the specification does not allow is a *DecodeError, which is an
 // ErrMalformed. The event aliases data, which must not change afterwards. Safe for concurrent use.

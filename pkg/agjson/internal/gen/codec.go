@@ -9,7 +9,7 @@ import (
 // codec writes, for every type T, decodeT(d, *T) error and appendT(dst, *T) []byte, and the member methods they run on.
 func (g *generator) codec() []byte {
 	var b bytes.Buffer
-	b.WriteString(header + "import \"strconv\"\n\n")
+	b.WriteString(header)
 	for _, e := range g.t.Enums {
 		g.enumCodec(&b, e)
 	}
@@ -37,7 +37,7 @@ func (g *generator) enumCodec(b *bytes.Buffer, e *enum) {
 // funcName is the tail of decodeX and appendX for a type.
 func (g *generator) funcName(ty string) string {
 	switch ty {
-	case "string", "int", "number", "bool", "any", "meta", "bag", "secret":
+	case "string", "seq", "number", "bool", "any", "meta", "bag", "secret":
 		return strings.ToUpper(ty[:1]) + ty[1:]
 	}
 	return g.elem(ty)
@@ -46,8 +46,6 @@ func (g *generator) funcName(ty string) string {
 func (g *generator) decodeField(f field) string {
 	dst := "v." + f.Go
 	switch {
-	case f.Name == "seq":
-		return "err = decodeSeq(d, &" + dst + ")"
 	case f.Type == "true":
 		return "err = d.yes()"
 	case strings.HasPrefix(f.Type, "=") && f.Optional:
@@ -69,8 +67,6 @@ func (g *generator) appendField(f field, needBit int) string {
 	key := fmt.Sprintf("dst = append(dst, `,%q:`...)", f.Name)
 	var val, present string
 	switch {
-	case f.Name == "seq":
-		val = "dst = strconv.AppendInt(dst, " + src + ", 10)"
 	case f.Type == "true":
 		val = "dst = append(dst, \"true\"...)"
 	case strings.HasPrefix(f.Type, "="):
@@ -275,9 +271,10 @@ func (g *generator) sharedUnion(b *bytes.Buffer, u *union) {
 	}
 	b.WriteString("\t}\n\treturn false\n}\n\n")
 	kind, rest := fmt.Sprintf("kind, first, err := d.kind(%q, false)", u.Disc[0][0]), fmt.Sprintf("d.shared(first, v, v.Body, &v.Extra, %q)", u.Disc[0][0])
+	why := "unknownKind"
 	switch {
 	case u.Go == "Event":
-		rest = "d.event(first, v)"
+		rest, why = "d.event(first, v)", "whyUnknown(kind)"
 	case len(u.Disc) == 2:
 		kind, rest = "kind, discs, err := d.surfaceKind()", "d.shared(true, v, v.Body, &v.Extra, discs...)"
 	}
@@ -287,12 +284,12 @@ func (g *generator) sharedUnion(b *bytes.Buffer, u *union) {
 		return err
 	}
 	if v.Body = new%[2]s(d, kind); v.Body == nil {
-		return d.wrongAt(%[5]q, unknownKind)
+		return d.wrongAt(%[5]q, %[6]s)
 	}
 	if err := %[4]s; err != nil {
 		return err
 	}
-`, u.Go, bodyName(u), kind, rest, u.Disc[0][0])
+`, u.Go, bodyName(u), kind, rest, u.Disc[0][0], why)
 	if u.Check {
 		b.WriteString("\tif err := v.check(); err != nil {\n\t\treturn err\n\t}\n")
 	}

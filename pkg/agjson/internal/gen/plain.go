@@ -54,7 +54,7 @@ func (g *generator) plainType(ty string) string {
 		return "string"
 	case ty == "true", ty == "bool":
 		return "bool"
-	case ty == "int":
+	case ty == "seq":
 		return "int64"
 	case ty == "number":
 		return "json.Number"

@@ -11,7 +11,6 @@ type generator struct {
 	enums   map[string]*enum
 	objects map[string]*object // by schema name
 	unions  map[string]*union  // by schema name
-	seq     int                // the next local name; names need not be pretty, only unique
 }
 
 func newGenerator(t *table) *generator {
@@ -32,7 +31,7 @@ func newGenerator(t *table) *generator {
 var extern = map[string]bool{"Confidence": true, "SystemPrompt": true, "ToolChoice": true}
 
 var basic = map[string]string{
-	"string": "string", "int": "int", "number": "Number", "bool": "bool", "any": "json.RawMessage", "meta": "json.RawMessage",
+	"string": "string", "seq": "int64", "number": "Number", "bool": "bool", "any": "json.RawMessage", "meta": "json.RawMessage",
 	"bag": "Opaque", "secret": "Secret",
 }
 
@@ -105,7 +104,7 @@ func (g *generator) pointer(f field) bool {
 		return false
 	}
 	switch f.Type {
-	case "string", "int", "bool", "secret":
+	case "string", "bool", "secret":
 		return true
 	}
 	if g.objects[f.Type] != nil || extern[f.Type] {
@@ -119,9 +118,6 @@ func (g *generator) pointer(f field) bool {
 func (g *generator) goType(f field) string {
 	if f.Type == "true" || (strings.HasPrefix(f.Type, "=") && !f.Optional) {
 		return ""
-	}
-	if f.Name == "seq" {
-		return "int64"
 	}
 	s := g.elem(f.Type)
 	if g.pointer(f) {
