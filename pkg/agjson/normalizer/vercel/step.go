@@ -23,6 +23,7 @@ type run struct {
 	held    []held
 	steered []steered  // messages of the user that wait for the step to end
 	waiting []metadata // waits for a message
+	worn    []metadata // is on the last message
 
 	failure   *failure // the last error
 	cut       bool     // a step ended with parts left open
@@ -118,10 +119,17 @@ func (f *facet) openMessage() {
 	}
 	f.message = f.OpenMessage(turn, turn+":m"+strconv.Itoa(f.messages), start)
 	f.last = f.message
-	for _, m := range f.waiting {
-		f.Emit(agjson.Event{MessageID: f.message, Body: &agjson.MessageMetadata{Metadata: m.object}})
+	waiting := f.waiting
+	f.waiting, f.worn = nil, nil
+	for _, m := range waiting {
+		f.wear(m)
 	}
-	f.waiting = nil
+}
+
+// wear puts metadata onto the last message.
+func (f *facet) wear(m metadata) {
+	f.worn = append(f.worn, m)
+	f.Emit(agjson.Event{MessageID: f.last, Body: &agjson.MessageMetadata{Metadata: m.object}})
 }
 
 // ensureMessage is the message that takes content, opened when none does.
@@ -150,11 +158,12 @@ func (f *facet) endMessage(used *agjson.Usage) {
 
 // addMetadata puts an object onto the assistant's last message of the turn, or onto the one that will be opened.
 func (f *facet) addMetadata(kind string, frame agjson.Value, object json.RawMessage) {
+	m := metadata{object, kind, frame.Raw()}
 	if f.last == "" {
-		f.waiting = append(f.waiting, metadata{object, kind, frame.Raw()})
+		f.waiting = append(f.waiting, m)
 		return
 	}
-	f.Emit(agjson.Event{MessageID: f.last, Body: &agjson.MessageMetadata{Metadata: object}})
+	f.wear(m)
 }
 
 // orphans carries the frames whose metadata has found no message.
@@ -167,7 +176,7 @@ func (f *facet) orphans() {
 	f.waiting = nil
 }
 
-// resetStep takes back what the step has said, and begins its message anew.
+// resetStep takes back what the step has said, and begins its message anew. Metadata is of the whole UIMessage, and stays.
 func (f *facet) resetStep(v agjson.Value) {
 	if f.message == "" {
 		f.Carry("reset-step", v)
@@ -188,6 +197,7 @@ func (f *facet) resetStep(v agjson.Value) {
 		}
 	}
 	f.RemoveMessage(old)
+	f.waiting = append(f.waiting, f.worn...)
 	f.openMessage()
 }
 

@@ -105,3 +105,25 @@ func TestDeterminism(t *testing.T) {
 		}
 	}
 }
+
+// TestCases: frames written by hand, for what no recording shows.
+func TestCases(t *testing.T) {
+	paths, err := filepath.Glob("testdata/cases/*.ndjson")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".events.ndjson") {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".ndjson"), func(t *testing.T) {
+			n := vercel.New(host)
+			events := agtest.Run(n, agtest.Lines(t, path))
+			if n.Stats().Panics > 0 {
+				t.Errorf("%+v", n.Stats())
+			}
+			agtest.CheckStream(t, events)
+			agtest.Golden(t, strings.TrimSuffix(path, ".ndjson")+".events.ndjson", agtest.NDJSON(events))
+		})
+	}
+}
