@@ -11,7 +11,7 @@
  * @module
  */
 
-import { clone } from './json.js';
+import { clone, equal } from './json.js';
 import { State } from './folding/state.js';
 import { turnRows } from './folding/turns.js';
 import { messageRows } from './folding/messages.js';
@@ -40,11 +40,14 @@ const unparking = new Set(['messages.snapshot', 'state.snapshot']);
 export class Fold {
   #state = new State();
   #last = -1;
+  /** The last event that had seq 0. */
+  #first;
   #parked = '';
 
   /**
    * Folds one event. While parked everything but a snapshot is ignored. An event of a type without a row (live-only, `ext.*`,
-   * unknown) folds to nothing and uses its seq. An event with the seq of the one before it is a redelivery and is skipped.
+   * unknown) folds to nothing and uses its seq. An event with the seq of the one before it is a redelivery and is skipped, unless
+   * it is another invoke's 0 after an invoke of one event.
    *
    * @param {AgEvent} ev kept by reference: it must not be changed afterwards
    * @returns {boolean} whether the event was taken: false while parked, when it parks, and for a redelivery
@@ -54,12 +57,13 @@ export class Fold {
     if (this.#parked !== '' && !snapshot) return false;
     if (!snapshot) {
       if (ev.seq > this.#last + 1) return this.#park(`seq ${ev.seq} follows ${this.#last}: a gap (SPEC §5 INV-SEQ)`);
-      if (ev.seq === this.#last) return false;
+      if (ev.seq === this.#last && !(ev.seq === 0 && !equal(ev, this.#first))) return false;
     }
     const row = rows.get(ev.type);
     const why = row === undefined ? undefined : row(this.#state, ev);
     if (why !== undefined) return this.#park(`${ev.type} at seq ${ev.seq}: ${why}`);
     this.#last = ev.seq;
+    if (ev.seq === 0) this.#first = ev;
     if (snapshot) this.#parked = '';
     return true;
   }
@@ -116,7 +120,7 @@ export class Fold {
   /** @param {string} id @returns {boolean} whether blocks may still join the message */
   isOpenMessage(id) {
     const m = this.#state.messages.get(id);
-    return m !== undefined && !m.sealed && !this.isClosedTurn(m.message.turnId);
+    return m?.seal === 'started' && !m.turn.closed;
   }
 
   /** @param {string} id @returns {import('./types.js').AgTurnRecord|undefined} the live record */
@@ -129,9 +133,31 @@ export class Fold {
     return this.#state.turns.get(id)?.closed ?? true;
   }
 
-  /** @param {string} toolCallId @returns {string} the arguments as far as they have streamed, '' once they are assembled */
-  streamedArguments(toolCallId) {
-    return this.#state.calls.get(toolCallId)?.scratch ?? '';
+  /** @returns {string[]} of all messages, in order */
+  messageIds() {
+    return [...this.#state.messages.keys()];
+  }
+
+  /** @returns {string[]} of all turns, in order */
+  turnIds() {
+    return [...this.#state.turns.keys()];
+  }
+
+  /** @param {string} id @returns {import('./types.js').AgArtifact|undefined} the live artifact */
+  artifact(id) {
+    return this.#state.artifacts.get(id)?.artifact;
+  }
+
+  /**
+   * What is known of a tool call: its block, its result so far, and the arguments as far as they have streamed ('' once they are
+   * assembled).
+   *
+   * @param {string} toolCallId
+   * @returns {{call: any|undefined, result: any|undefined, streamed: string}}
+   */
+  tool(toolCallId) {
+    const call = this.#state.calls.get(toolCallId);
+    return { call: call?.block, result: this.#state.results.get(toolCallId)?.block, streamed: call?.scratch ?? '' };
   }
 
   /**

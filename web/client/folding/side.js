@@ -6,56 +6,58 @@
 
 import { isObject, pick } from '../json.js';
 import { applyPatch, PatchError } from '../jsonpatch.js';
+import { mergeBag, why } from './blocks.js';
 
 function artifactStart(s, ev) {
   const turn = s.turns.get(ev.turnId);
-  if (turn === undefined) return 'the turn was never opened (SPEC §5 INV-TURN)';
-  if (turn.closed) return 'the turn is closed (SPEC §5 INV-TURN)';
+  if (turn === undefined) return why.noTurn;
+  if (turn.closed) return why.closed;
   const artifact = { artifactId: ev.artifactId, turnId: ev.turnId, threadId: ev.threadId, parts: [] };
   pick(artifact, ev, ['name', 'description', 'extensions']);
   s.artifacts.set(ev.artifactId, { artifact, sealed: false });
   s.changes.artifacts.add(ev.artifactId);
+  return undefined;
 }
 
+/** Starts a part or goes on with the last one. An artifact outlives its turn. */
 function artifactDelta(s, ev) {
   const a = s.artifacts.get(ev.artifactId);
   if (a === undefined) return 'no such artifact';
   if (a.sealed) return 'the artifact is sealed';
   const { parts } = a.artifact;
-  if (!ev.append) {
-    parts.push({ ...ev.part });
-  } else {
+  if (ev.append) {
     const last = parts[parts.length - 1];
     if (last === undefined) return 'no part to append to';
-    const joined = joinParts(last, ev.part);
-    if (joined === undefined) return 'the parts cannot be joined';
-    parts[parts.length - 1] = joined;
+    if (last.type !== 'text' || ev.part.type !== 'text') return 'the parts cannot be joined';
+    joinText(last, ev.part);
+  } else {
+    parts.push({ ...ev.part });
   }
   s.changes.artifacts.add(ev.artifactId);
+  return undefined;
 }
 
-/** Concatenates a part onto the last one of the same kind. */
-function joinParts(last, part) {
-  if (last.type !== part.type) return undefined;
-  switch (part.type) {
-    case 'text':
-      last.text += part.text;
-      return last;
-    default:
-      return undefined;
-  }
+function joinText(last, part) {
+  last.text += part.text;
+  if (part.citations !== undefined) last.citations = [...(last.citations ?? []), ...part.citations];
+  mergeBag(last, 'providerMetadata', part.providerMetadata);
+  mergeBag(last, '_meta', part._meta);
+  pick(last, part, ['annotations']);
 }
 
 function artifactEnd(s, ev) {
   const a = s.artifacts.get(ev.artifactId);
   if (a === undefined) return 'no such artifact';
+  if (a.sealed) return 'the artifact is sealed';
   a.sealed = true;
   s.changes.artifacts.add(ev.artifactId);
+  return undefined;
 }
 
 function stateSnapshot(s, ev) {
   s.state = ev.snapshot;
   s.changes.state = true;
+  return undefined;
 }
 
 function stateDelta(s, ev) {

@@ -1,11 +1,12 @@
 /**
  * The row of `messages.snapshot` (SPEC §5): the messages are replaced, each other container only where the snapshot carries it,
- * and everything transient is forgotten.
+ * and everything transient is forgotten. Of two entries with one id the first counts.
  *
  * @module
  */
 
 import { clone } from '../json.js';
+import { identify } from './blocks.js';
 import { memoryId } from './side.js';
 
 /**
@@ -15,10 +16,10 @@ import { memoryId } from './side.js';
 export function messagesSnapshot(s, ev) {
   if (ev.turns !== undefined) replaceTurns(s, ev.turns);
   s.clearMessages();
-  for (const message of ev.messages) addMessage(s, clone(message));
+  for (const message of ev.messages) if (!s.messages.has(message.id)) restoreMessage(s, clone(message));
   if (ev.artifacts !== undefined) {
     s.artifacts.clear();
-    for (const artifact of ev.artifacts) s.artifacts.set(artifact.artifactId, { artifact: clone(artifact), sealed: false });
+    for (const a of ev.artifacts) if (!s.artifacts.has(a.artifactId)) s.artifacts.set(a.artifactId, { artifact: clone(a), sealed: false });
   }
   if (ev.memory !== undefined) replaceThreadMemory(s, ev.memory);
 }
@@ -26,41 +27,19 @@ export function messagesSnapshot(s, ev) {
 function replaceTurns(s, turns) {
   s.turns.clear();
   s.open.clear();
-  s.rootThread = '';
   for (const record of turns) {
-    const turn = s.addTurn(clone(record));
+    if (s.turns.has(record.turnId)) continue;
+    const turn = s.addTurn(clone(record), record.parentTurnId !== undefined);
     if (record.outcome !== undefined) s.closeTurn(turn);
   }
 }
 
-/**
- * Messages of a snapshot are sealed: it is cut where no block is open, and what was open before it is forgotten. A tool message
- * may have been born by `tool.done.messageId`, so it takes further results that name it.
- */
-function addMessage(s, message) {
-  const adopted = message.role === 'tool';
-  const m = s.addMessage(message, s.turns.get(message.turnId), adopted);
-  if (!adopted) s.seal(m);
-  message.content.forEach((block, at) => register(s, m, block, at));
-}
-
-function register(s, m, block, at) {
-  if (block.id !== undefined) s.whole.set(block.id, { owner: m, at });
-  if (block.type === 'tool-call') {
-    s.calls.set(block.toolCallId, { block, owner: m, scratch: '', result: undefined });
-    m.callIds.push(block.toolCallId);
-  } else if (block.type === 'tool-result') {
-    registerResult(s, m, block, at);
-  }
-}
-
-function registerResult(s, m, block, at) {
-  const call = s.calls.get(block.toolCallId);
-  if (call === undefined) return; // its call was removed, and with it the call's place in the fold
-  const result = { block, owner: m, at, open: false };
-  call.result = result;
-  s.keepOpen(result, block.preliminary === true);
-  m.callIds.push(block.toolCallId);
+function restoreMessage(s, message) {
+  const m = s.addMessage(message, s.turns.get(message.turnId), 'restored');
+  message.content.forEach((block, at) => {
+    const led = block.type === 'tool-call' || block.type === 'tool-result' || (block.type === 'data' && block.id !== undefined);
+    if (led) identify(s, s.register(m, 'whole', block, at));
+  });
 }
 
 function replaceThreadMemory(s, memory) {

@@ -7,6 +7,7 @@
 /**
  * @typedef {object} Turn
  * @property {import('../types.js').AgTurnRecord} record
+ * @property {boolean} nested opened by `subagent.start`
  * @property {boolean} closed
  * @property {Map<number, Message>} targets the most-recently-opened message by candidate
  * @property {Map<number, Message[]>} stacks what a target may revert to by candidate, in order of creation
@@ -17,40 +18,39 @@
  * @typedef {object} Message
  * @property {import('../types.js').AgMessage} message
  * @property {Turn|undefined} turn undefined for a message of a snapshot whose turn is not known
- * @property {boolean} sealed
- * @property {boolean} adopted born by `tool.done.messageId`: no target of blocks unless one reverts to it, takes results that name it
- * @property {string[]} blockIds streaming ids of its blocks
- * @property {string[]} callIds
+ * @property {'started'|'sealed'|'adopted'|'restored'} seal started takes blocks; adopted was born by `tool.done.messageId` and takes
+ *   results that name it; restored came by a snapshot: like adopted where its role is tool, else sealed
+ * @property {Node[]} nodes those of its blocks that ids lead to
  *
- * @typedef {object} Block a streaming block
+ * @typedef {object} Node a block that an id leads to
+ * @property {'text'|'reasoning'|'call'|'result'|'whole'} kind
  * @property {any} block
  * @property {Message} owner
- * @property {boolean} ended
- * @property {string} opaque scratch of `reasoning.opaque.delta`
+ * @property {number} at place among the owner's blocks
+ * @property {string[]} ids block ids
+ * @property {string|undefined} call tool-call id of a call or a result
+ * @property {boolean} ended no delta may follow
+ * @property {boolean} waiting a preliminary result
+ * @property {string} scratch arguments as they stream
  * @property {{index: number, text: string}[]} parts of a reasoning block, ascending; empty while no partIndex was seen
- *
- * @typedef {object} Call
- * @property {any} block the tool-call block
- * @property {Message} owner
- * @property {string} scratch
- * @property {{block: any, owner: Message, at: number, open: boolean}|undefined} result
+ * @property {{index: number, text: string}|undefined} part the one written last
  */
 
 /** The working state of one fold. */
 export class State {
   /** @type {Map<string, Turn>} */ turns = new Map();
+  /** @type {Set<Turn>} */ open = new Set();
   /** @type {Map<string, Message>} */ messages = new Map();
-  /** @type {Map<string, Block>} */ blocks = new Map();
-  /** @type {Map<string, Call>} */ calls = new Map();
-  /** Whole blocks that have an id of their own. @type {Map<string, {owner: Message, at: number}>} */ whole = new Map();
+  /** By block id. @type {Map<string, Node>} */ blocks = new Map();
+  /** By tool-call id. @type {Map<string, Node>} */ calls = new Map();
+  /** By tool-call id. @type {Map<string, Node>} */ results = new Map();
   /** @type {Map<string, {artifact: any, sealed: boolean}>} */ artifacts = new Map();
   /** @type {Map<string, any>} */ memory = new Map();
   /** @type {any} */ state = undefined;
-  /** @type {Set<Turn>} */ open = new Set();
   rootThread = '';
-  #changes = noChanges();
+  changes = noChanges();
 
-  /** @returns {boolean} */
+  /** @returns {boolean} whether no open turn has an unsealed message or a preliminary result */
   atBoundary() {
     for (const t of this.open) if (t.unsealed > 0 || t.preliminary > 0) return false;
     return true;
@@ -58,13 +58,9 @@ export class State {
 
   /** @returns {import('../types.js').Changes} */
   takeChanges() {
-    const taken = this.#changes;
-    this.#changes = noChanges();
+    const taken = this.changes;
+    this.changes = noChanges();
     return taken;
-  }
-
-  get changes() {
-    return this.#changes;
   }
 
   /**
@@ -75,23 +71,16 @@ export class State {
    */
   ownerOf(ev) {
     if (ev.turnId !== undefined) return this.turns.get(ev.turnId);
-    if (ev.messageId !== undefined) {
-      const m = this.messages.get(ev.messageId);
-      if (m !== undefined) return m.turn;
-    }
-    return this.soleOpenTurn();
-  }
-
-  /** @returns {Turn|undefined} */
-  soleOpenTurn() {
+    const named = ev.messageId === undefined ? undefined : this.messages.get(ev.messageId);
+    if (named !== undefined) return named.turn;
     if (this.open.size !== 1) return undefined;
     const [only] = this.open;
     return only;
   }
 
-  /** Opens a turn record at the end; the caller has checked that the id is new. */
-  addTurn(record) {
-    const turn = { record, closed: false, targets: new Map(), stacks: new Map(), messages: new Set(), unsealed: 0, preliminary: 0 };
+  /** Opens a turn at the end of the records; the caller has checked that the id is new. @returns {Turn} */
+  addTurn(record, nested) {
+    const turn = { record, nested, closed: false, targets: new Map(), stacks: new Map(), messages: new Set(), unsealed: 0, preliminary: 0 };
     this.turns.set(record.turnId, turn);
     this.open.add(turn);
     if (this.rootThread === '') this.rootThread = record.threadId;
@@ -103,10 +92,10 @@ export class State {
   closeTurn(turn) {
     turn.closed = true;
     this.open.delete(turn);
-    for (const m of turn.messages) this.dropScratch(m);
     turn.targets.clear();
     turn.stacks.clear();
     this.touchTurn(turn);
+    for (const m of turn.messages) if (m.seal === 'started') this.touchMessage(m);
   }
 
   /**
@@ -114,64 +103,100 @@ export class State {
    *
    * @param {any} message
    * @param {Turn|undefined} turn
-   * @param {boolean} adopted
+   * @param {Message['seal']} seal
    * @returns {Message}
    */
-  addMessage(message, turn, adopted) {
-    const m = { message, turn, sealed: false, adopted, blockIds: [], callIds: [] };
+  addMessage(message, turn, seal) {
+    const m = { message, turn, seal, nodes: [] };
     this.messages.set(message.id, m);
-    if (turn !== undefined) {
-      turn.messages.add(m);
-      const candidate = message.candidateIndex ?? 0;
-      const stack = turn.stacks.get(candidate);
-      if (stack === undefined) turn.stacks.set(candidate, [m]);
-      else stack.push(m);
-      if (!adopted) {
-        turn.targets.set(candidate, m);
-        turn.unsealed++;
-      }
-    }
-    this.#changes.order = true;
+    turn?.messages.add(m);
+    if (turn !== undefined && seal !== 'restored') putOnStack(turn, m);
+    if (seal === 'started') turn.unsealed++;
+    this.changes.order = true;
     this.touchMessage(m);
     return m;
   }
 
-  /** @param {Message} m */
+  /** @param {Message} m one that is started */
   seal(m) {
-    markSealed(m);
+    m.seal = 'sealed';
+    m.turn.unsealed--;
     this.touchMessage(m);
   }
 
-  /** Removes a message, its blocks and calls, and takes it off the open-message pointer (SPEC §5, `message.remove`). */
+  /** Removes a message with its blocks, and takes it off the open-message pointer (SPEC §5, `message.remove`). */
   removeMessage(m) {
-    markSealed(m);
     this.messages.delete(m.message.id);
-    for (const id of m.blockIds) if (this.blocks.get(id)?.owner === m) this.blocks.delete(id);
-    for (const id of m.callIds) this.#removeCall(id, m);
-    for (const b of m.message.content) if (b.id !== undefined && this.whole.get(b.id)?.owner === m) this.whole.delete(b.id);
+    for (const node of m.nodes) {
+      this.keepOpen(node, false);
+      this.release(node);
+    }
+    if (m.seal === 'started') this.seal(m);
+    m.seal = 'sealed';
     if (m.turn !== undefined) {
       m.turn.messages.delete(m);
       revertTarget(m);
     }
-    this.#changes.order = true;
-    this.#changes.messages.add(m.message.id);
+    this.changes.order = true;
+    this.touchMessage(m);
   }
 
-  #removeCall(id, m) {
-    const call = this.calls.get(id);
-    if (call === undefined) return;
-    if (call.result !== undefined && (call.owner === m || call.result.owner === m)) {
-      this.keepOpen(call.result, false);
-      call.result = undefined;
-    }
-    if (call.owner === m) this.calls.delete(id);
+  /**
+   * Appends a block to a message, and remembers it where ids lead to it.
+   *
+   * @param {Message} m
+   * @param {Node['kind']} kind
+   * @param {any} block
+   * @param {{id?: string, call?: string}} [names]
+   * @returns {Node}
+   */
+  addBlock(m, kind, block, { id, call } = {}) {
+    const at = m.message.content.push(block) - 1;
+    const node = this.register(m, kind, block, at);
+    if (id !== undefined) this.nameBlock(node, id);
+    if (call !== undefined) this.nameCall(node, call);
+    this.touchMessage(m);
+    return node;
+  }
+
+  /** Makes the node of a block that is in its place already. @returns {Node} */
+  register(owner, kind, block, at) {
+    const node = { kind, block, owner, at, ids: [], call: undefined, ended: false, waiting: false, scratch: '', parts: [], part: undefined };
+    owner.nodes.push(node);
+    return node;
+  }
+
+  nameBlock(node, id) {
+    node.ids.push(id);
+    this.blocks.set(id, node);
+  }
+
+  nameCall(node, call) {
+    node.call = call;
+    (node.kind === 'call' ? this.calls : this.results).set(call, node);
+  }
+
+  /** Puts another block in the place of a node's. */
+  replaceBlock(node, block) {
+    node.block = block;
+    node.owner.message.content[node.at] = block;
+    this.touchMessage(node.owner);
+  }
+
+  /** Frees the ids that lead to a node. */
+  release(node) {
+    for (const id of node.ids) if (this.blocks.get(id) === node) this.blocks.delete(id);
+    if (this.calls.get(node.call) === node) this.calls.delete(node.call);
+    if (this.results.get(node.call) === node) this.results.delete(node.call);
+    node.ids = [];
+    node.call = undefined;
   }
 
   /** Marks a tool result as preliminary or final. */
-  keepOpen(result, open) {
-    if (result.open === open) return;
-    result.open = open;
-    if (result.owner.turn !== undefined) result.owner.turn.preliminary += open ? 1 : -1;
+  keepOpen(node, open) {
+    if (node.waiting === open) return;
+    node.waiting = open;
+    if (node.owner.turn !== undefined) node.owner.turn.preliminary += open ? 1 : -1;
   }
 
   /** The message that block-creating events of a turn and candidate attach to, sealed or not. @returns {Message|undefined} */
@@ -179,28 +204,29 @@ export class State {
     return turn.targets.get(candidate ?? 0);
   }
 
-  /** @param {Message} m */
-  dropScratch(m) {
-    for (const id of m.blockIds) {
-      const b = this.blocks.get(id);
-      if (b !== undefined) b.opaque = '';
-    }
+  /** A turn's open message: that of candidate 0, else the one opened last. @returns {Message|undefined} */
+  openMessage(turn) {
+    const first = turn.targets.get(0);
+    if (first?.seal === 'started') return first;
+    let found;
+    for (const m of turn.messages) if (m.seal === 'started' && turn.targets.get(m.message.candidateIndex ?? 0) === m) found = m;
+    return found;
   }
 
   touchMessage(m) {
-    this.#changes.messages.add(m.message.id);
+    this.changes.messages.add(m.message.id);
   }
 
   touchTurn(t) {
-    this.#changes.turns.add(t.record.turnId);
+    this.changes.turns.add(t.record.turnId);
   }
 
-  /** Forgets what is transient (SPEC §5, `messages.snapshot`) and the messages with it. */
+  /** Forgets the messages and all that was open in them (SPEC §5, `messages.snapshot`). */
   clearMessages() {
     this.messages.clear();
     this.blocks.clear();
     this.calls.clear();
-    this.whole.clear();
+    this.results.clear();
     for (const t of this.turns.values()) {
       t.targets.clear();
       t.stacks.clear();
@@ -208,13 +234,16 @@ export class State {
       t.unsealed = 0;
       t.preliminary = 0;
     }
-    this.#changes.all = true;
+    this.changes.all = true;
   }
 }
 
-function markSealed(m) {
-  if (!m.sealed && !m.adopted && m.turn !== undefined) m.turn.unsealed--;
-  m.sealed = true;
+function putOnStack(turn, m) {
+  const candidate = m.message.candidateIndex ?? 0;
+  const stack = turn.stacks.get(candidate);
+  if (stack === undefined) turn.stacks.set(candidate, [m]);
+  else stack.push(m);
+  if (m.seal === 'started') turn.targets.set(candidate, m);
 }
 
 /** A removed target gives way to the latest message that is still there and unsealed, or to none. */
@@ -222,7 +251,7 @@ function revertTarget(m) {
   const candidate = m.message.candidateIndex ?? 0;
   if (m.turn.targets.get(candidate) !== m) return;
   const stack = m.turn.stacks.get(candidate);
-  while (stack.length > 0 && stack[stack.length - 1].sealed) stack.pop();
+  while (stack.length > 0 && stack[stack.length - 1].seal === 'sealed') stack.pop();
   if (stack.length === 0) m.turn.targets.delete(candidate);
   else m.turn.targets.set(candidate, stack[stack.length - 1]);
 }

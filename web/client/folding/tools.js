@@ -5,97 +5,92 @@
  */
 
 import { pick } from '../json.js';
-import { attachTo, mergeBag } from './blocks.js';
+import { attachTo, mergeBag, unwritable, why } from './blocks.js';
 
-const callFields = ['serverName', 'providerExecuted', 'title', 'uiVisibility', 'itemId'];
+const callFields = ['serverName', 'providerExecuted', 'title', 'toolMetadata', 'uiVisibility', 'itemId', 'providerMetadata'];
 const resultFields = [
   'outcome', 'structuredContent', 'uiData', 'sideData', 'errorText', 'errorCode', 'providerMetadata', 'toolMetadata', 'dynamic',
   'pendingInput', 'isError', '_meta',
 ];
 
 function toolStart(s, ev) {
-  if (s.calls.get(ev.toolCallId) !== undefined) return 'the tool-call id is taken (SPEC §5 INV-BLOCK)';
   const m = attachTo(s, ev);
   if (typeof m === 'string') return m;
+  if (s.calls.has(ev.toolCallId)) return why.taken;
   const block = { type: 'tool-call', toolCallId: ev.toolCallId, name: ev.name, input: {} };
   pick(block, ev, callFields);
-  mergeBag(block, 'toolMetadata', ev.toolMetadata);
-  mergeBag(block, 'providerMetadata', ev.providerMetadata);
-  s.calls.set(ev.toolCallId, { block, owner: m, scratch: '', result: undefined });
-  m.callIds.push(ev.toolCallId);
-  m.message.content.push(block);
-  s.touchMessage(m);
+  s.addBlock(m, 'call', block, { call: ev.toolCallId });
+  return undefined;
 }
 
 /** A row on a call whose message still takes deltas. */
 function onCall(write) {
   return (s, ev) => {
-    const call = s.calls.get(ev.toolCallId);
-    if (call === undefined) return 'no such tool call';
-    if (call.owner.sealed) return 'the message is sealed (SPEC §5 INV-MSG)';
-    if (call.owner.turn?.closed) return 'the turn is closed (SPEC §5 INV-MSG)';
-    write(call, ev);
-    s.touchMessage(call.owner);
+    const node = s.calls.get(ev.toolCallId);
+    if (node === undefined) return 'no such tool call';
+    const fault = unwritable(node.owner);
+    if (fault !== undefined) return fault;
+    write(node, ev);
+    s.touchMessage(node.owner);
     return undefined;
   };
 }
 
-const argsDelta = onCall((call, ev) => {
-  call.scratch += ev.delta;
+const argsDelta = onCall((node, ev) => {
+  node.scratch += ev.delta;
 });
 
-const argsAssembled = onCall((call, ev) => {
-  call.block.input = ev.input;
-  call.scratch = '';
-  pick(call.block, ev, ['signature', 'title']);
-  mergeBag(call.block, 'toolMetadata', ev.toolMetadata);
-  mergeBag(call.block, 'providerMetadata', ev.providerMetadata);
+const argsAssembled = onCall((node, ev) => {
+  const { block } = node;
+  block.input = ev.input;
+  node.scratch = '';
+  pick(block, ev, ['signature', 'title']);
+  mergeBag(block, 'toolMetadata', ev.toolMetadata);
+  mergeBag(block, 'providerMetadata', ev.providerMetadata);
 });
 
+/** A result lands once: over its preliminary one, in the message it names or gives birth to, else in the open message. */
 function toolDone(s, ev) {
   const call = s.calls.get(ev.toolCallId);
   if (call === undefined) return 'no such tool call';
-  if (call.result !== undefined) return replaceResult(s, call, ev);
-  const landing = landingOf(s, ev);
-  if (typeof landing === 'string') return landing;
-  const m = landing.message ?? s.addMessage(landing.born, landing.turn, true);
-  const result = { block: resultBlock(ev, undefined), owner: m, at: m.message.content.length, open: false };
-  m.message.content.push(result.block);
-  m.callIds.push(ev.toolCallId);
-  call.result = result;
-  s.keepOpen(result, ev.more === true);
-  s.touchMessage(m);
+  const turn = s.ownerOf(ev) ?? (ev.turnId === undefined ? call.owner.turn : undefined);
+  if (turn === undefined) return why.noOwner;
+  if (turn.closed) return why.closed;
+  const before = s.results.get(ev.toolCallId);
+  if (before !== undefined) return replaceResult(s, before, ev);
+  const m = ev.messageId === undefined ? attachTo(s, ev, turn) : adopt(s, ev, turn);
+  if (typeof m === 'string') return m;
+  const node = s.addBlock(m, 'result', resultBlock(ev, undefined), { call: ev.toolCallId });
+  s.keepOpen(node, ev.more === true);
   s.touchMessage(call.owner);
-}
-
-/** A later result of a call takes the place of a preliminary one, wholesale. */
-function replaceResult(s, call, ev) {
-  const { result } = call;
-  if (!result.open) return 'the call has its final result';
-  if (result.owner.turn?.closed) return 'the turn is closed';
-  if (ev.messageId !== undefined && ev.messageId !== result.owner.message.id && result.owner.adopted) return 'the result is in another message';
-  result.block = resultBlock(ev, result.block);
-  result.owner.message.content[result.at] = result.block;
-  s.keepOpen(result, ev.more === true);
-  s.touchMessage(result.owner);
   return undefined;
 }
 
-/** Where a first result lands: a known message, or one to be born under the id that the result brings (adoption). */
-function landingOf(s, ev) {
-  if (ev.messageId === undefined) {
-    const m = attachTo(s, ev);
-    return typeof m === 'string' ? m : { message: m };
+/** A later result of a call takes the place of a preliminary one, wholesale. */
+function replaceResult(s, node, ev) {
+  const { owner } = node;
+  if (owner.turn === undefined) return why.noOwner;
+  if (owner.turn.closed) return why.closed;
+  if (!node.waiting) return 'the call has its final result';
+  if (owner.seal === 'sealed') return why.sealed;
+  if (ev.messageId !== undefined && ev.messageId !== owner.message.id) return 'the preliminary result is in another message';
+  s.replaceBlock(node, resultBlock(ev, node.block));
+  s.keepOpen(node, ev.more === true);
+  const call = s.calls.get(ev.toolCallId);
+  if (call !== undefined) s.touchMessage(call.owner);
+  return undefined;
+}
+
+/** The message that a result names, born where it is not there yet. */
+function adopt(s, ev, turn) {
+  const m = s.messages.get(ev.messageId);
+  if (m !== undefined) {
+    if (m.turn !== turn) return 'the message it names is of another turn';
+    return m.seal === 'sealed' || (m.seal === 'restored' && m.message.role !== 'tool') ? why.sealed : m;
   }
-  const message = s.messages.get(ev.messageId);
-  const turn = s.ownerOf(ev);
-  if (turn === undefined) return 'the owning turn cannot be resolved (SPEC §5 INV-OWNER)';
-  if (turn.closed || message?.turn?.closed) return 'the turn is closed (SPEC §5 INV-MSG)';
-  if (message?.sealed) return 'the message is sealed (SPEC §5 INV-MSG)';
-  if (message !== undefined) return { message };
   const born = { id: ev.messageId, role: 'tool', content: [], turnId: turn.record.turnId, threadId: turn.record.threadId };
   pick(born, ev, ['candidateIndex']);
-  return { born, turn };
+  return s.addMessage(born, turn, 'adopted');
 }
 
 function resultBlock(ev, before) {

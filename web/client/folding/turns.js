@@ -4,14 +4,12 @@
  * @module
  */
 
-import { pick } from '../json.js';
-
-const unresolved = 'the owning turn cannot be resolved (SPEC §5 INV-OWNER)';
-const closed = 'the turn is closed (SPEC §5 INV-TURN)';
+import { isObject, pick } from '../json.js';
+import { why } from './blocks.js';
 
 function turnStart(s, ev) {
   const known = s.turns.get(ev.turnId);
-  const turn = known ?? s.addTurn({ turnId: ev.turnId, threadId: ev.threadId });
+  const turn = known ?? s.addTurn({ turnId: ev.turnId, threadId: ev.threadId }, false);
   pick(turn.record, ev, ['threadId', 'trigger']);
   s.touchTurn(turn);
 }
@@ -19,27 +17,30 @@ function turnStart(s, ev) {
 function subagentStart(s, ev) {
   const known = s.turns.get(ev.turnId);
   if (known !== undefined) {
+    known.nested = true;
     known.record.parentTurnId = ev.parentTurnId;
     s.touchTurn(known);
     return;
   }
   const threadId = s.turns.get(ev.parentTurnId)?.record.threadId ?? s.rootThread;
-  s.addTurn({ turnId: ev.turnId, parentTurnId: ev.parentTurnId, threadId });
+  s.addTurn({ turnId: ev.turnId, parentTurnId: ev.parentTurnId, threadId }, true);
 }
 
 function subagentDone(s, ev) {
   const turn = s.turns.get(ev.turnId);
-  if (turn === undefined) return unresolved;
+  if (turn === undefined) return why.noOwner;
+  if (!turn.nested) return 'the turn is not a nested one';
   if (!turn.closed) s.closeTurn(turn);
+  return undefined;
 }
 
 function turnDone(s, ev) {
   const turn = s.turns.get(ev.turnId);
-  if (turn === undefined) return unresolved;
-  if (turn.closed) return closed;
+  if (turn === undefined) return why.noOwner;
+  if (turn.closed) return why.closed;
   let target;
   if (ev.messageMetadata !== undefined) {
-    target = ev.messageId === undefined ? s.target(turn, 0) : s.messages.get(ev.messageId);
+    target = ev.messageId === undefined ? s.openMessage(turn) : s.messages.get(ev.messageId);
     if (target === undefined) return 'no message takes messageMetadata';
   }
   const record = turn.record;
@@ -48,33 +49,32 @@ function turnDone(s, ev) {
   if (ev.outcome.type === 'paused') record.asks = ev.outcome.asks;
   if (target !== undefined) {
     const had = target.message.messageMetadata;
-    target.message.messageMetadata = mergeable(had) && mergeable(ev.messageMetadata) ? { ...had, ...ev.messageMetadata } : ev.messageMetadata;
+    target.message.messageMetadata = isObject(had) && isObject(ev.messageMetadata) ? { ...had, ...ev.messageMetadata } : ev.messageMetadata;
     s.touchMessage(target);
   }
   s.closeTurn(turn);
-}
-
-function mergeable(v) {
-  return typeof v === 'object' && v !== null && !Array.isArray(v);
+  return undefined;
 }
 
 function turnError(s, ev) {
   const turn = s.ownerOf(ev);
-  if (turn === undefined) return unresolved;
-  if (turn.closed) return closed;
+  if (turn === undefined) return why.noOwner;
+  if (turn.closed) return why.closed;
   turn.record.outcome = { type: 'error', message: ev.message };
   pick(turn.record.outcome, ev, ['code']);
   pick(turn.record, ev, ['usage']);
   s.closeTurn(turn);
+  return undefined;
 }
 
 function turnAbort(s, ev) {
   const turn = s.ownerOf(ev);
-  if (turn === undefined) return unresolved;
-  if (turn.closed) return closed;
+  if (turn === undefined) return why.noOwner;
+  if (turn.closed) return why.closed;
   turn.record.outcome = { type: 'aborted' };
   pick(turn.record.outcome, ev, ['reason']);
   s.closeTurn(turn);
+  return undefined;
 }
 
 function addSafety(record, safety) {
@@ -85,8 +85,8 @@ function addSafety(record, safety) {
 function onRecord(write) {
   return (s, ev) => {
     const turn = s.ownerOf(ev);
-    if (turn === undefined) return unresolved;
-    if (turn.closed) return closed;
+    if (turn === undefined) return why.noOwner;
+    if (turn.closed) return why.closed;
     write(turn.record, ev);
     s.touchTurn(turn);
     return undefined;
@@ -115,8 +115,7 @@ const source = onRecord((record, ev) => {
   const item = {};
   pick(item, ev, ['sourceId', 'source', 'chunkIndex', 'providerMetadata']);
   (record.sources ??= []).push(item);
-  record.sourceIds ??= [];
-  if (!record.sourceIds.includes(ev.sourceId)) record.sourceIds.push(ev.sourceId);
+  (record.sourceIds ??= []).push(ev.sourceId);
 });
 
 /** @type {Record<string, (s: import('./state.js').State, ev: any) => string|undefined>} */

@@ -25,6 +25,7 @@ const departures = {
     15: 'errors 5: turn.done of a turn that was never opened',
     16: 'errors 2: a block id that is taken',
     17: 'errors 2: a block id that is taken',
+    8: 'fold 6: the opaque scratch wins over the value',
     18: 'errors 7: artifact.delta after artifact.end',
     19: 'fold 6: the opaque scratch wins over the value',
     20: 'errors 2: a block id that is taken',
@@ -177,6 +178,15 @@ const errors = {
     { type: 'artifact.end', artifactId: 'a', lastChunk: true },
     { type: 'artifact.delta', artifactId: 'a', part: { type: 'text', text: '' }, append: false },
   ],
+  'artifact.end: a second one': [
+    open[0],
+    { type: 'artifact.start', artifactId: 'a', turnId: 't', threadId: 'th' },
+    { type: 'artifact.end', artifactId: 'a', lastChunk: true },
+    { type: 'artifact.end', artifactId: 'a', lastChunk: true },
+  ],
+  'turn.done: messageMetadata without an open message': [...open, { type: 'message.end', id: 'm' }, { ...done, messageMetadata: {} }],
+  'subagent.done: of a turn that is not nested': [open[0], { type: 'subagent.done', turnId: 't', parentTurnId: 'x' }],
+  'text.start: names a sealed message': [...open, { type: 'message.end', id: 'm' }, { ...open[1], id: 'm2' }, { ...open[2], id: 'b2', messageId: 'm' }],
   'message.metadata: no target': [open[0], { type: 'message.metadata', metadata: {} }],
   'memory.write: a patch without a value': [{ type: 'memory.write', scope: 'user', key: 'k', patch: [] }],
   'state.delta: a patch without a state': [{ type: 'state.delta', patch: [] }],
@@ -208,12 +218,14 @@ test('SPEC §5 reasoning: text is the parts in the order of their index', () => 
       { type: 'reasoning.delta', id: 'r', delta: 'c', partIndex: 2 },
       { type: 'reasoning.delta', id: 'r', delta: 'b', partIndex: 1 },
       { type: 'reasoning.delta', id: 'r', delta: 'A', partIndex: 0 },
-      { type: 'reasoning.delta', id: 'r', delta: 'C' },
+      { type: 'reasoning.delta', id: 'r', delta: 'A' },
+      { type: 'reasoning.start', id: 'r', turnId: 't', partIndex: 3 },
+      { type: 'reasoning.delta', id: 'r', delta: 'd' },
       { type: 'reasoning.end', id: 'r' },
       { type: 'reasoning.opaque', id: 'r', kind: 'signature', value: 'sig' },
     ]),
   );
-  assert.deepEqual(r.messages[0].content, [{ type: 'reasoning', text: 'aAbcC', opaque: { kind: 'signature', value: 'sig' } }]);
+  assert.deepEqual(r.messages[0].content, [{ type: 'reasoning', text: 'aAAbcd', opaque: { kind: 'signature', value: 'sig' } }]);
 });
 
 test('SPEC §5 tool.done: a later result replaces a preliminary one wholesale, but for its _meta', () => {
@@ -236,18 +248,26 @@ test('SPEC §5 tool.done: a later result replaces a preliminary one wholesale, b
   });
 });
 
-test('SPEC §5 turn.done: safety joins what prompt.blocked told; messageMetadata reaches an ended message', () => {
+test('SPEC §5 turn.done: safety joins what prompt.blocked told; messageMetadata goes to the open message', () => {
   const { result: r, why } = reduce(
     stamp([
       ...open,
       { type: 'prompt.blocked', turnId: 't', reason: 'safety', safety: [{ category: 'a' }] },
-      { type: 'message.end', id: 'm' },
       { ...done, safety: [{ category: 'b' }], messageMetadata: { tokens: 1 } },
     ]),
   );
   assert.equal(why, '');
   assert.deepEqual(r.turns[0].safety, [{ category: 'a' }, { category: 'b' }]);
   assert.deepEqual(r.messages[0].messageMetadata, { tokens: 1 });
+});
+
+test('SPEC §5 INV-SEQ: two invokes of one event each', () => {
+  const { result: r } = reduce([
+    { type: 'turn.start', seq: 0, turnId: 'a', threadId: 'th' },
+    { type: 'turn.start', seq: 0, turnId: 'a', threadId: 'th' },
+    { type: 'turn.start', seq: 0, turnId: 'b', threadId: 'th' },
+  ]);
+  assert.deepEqual(r.turns.map((t) => t.turnId), ['a', 'b']);
 });
 
 test('SPEC §5 content.block: the same id is replaced in place, transient ones are skipped', () => {
