@@ -21,6 +21,9 @@ var (
 	// ErrTooLarge says that a limit of [Options] is exceeded; nothing was stored. The error is a *TooLargeError.
 	ErrTooLarge = errors.New("too large")
 
+	// ErrLost says that less is recorded than was: Redis was emptied, or set back.
+	ErrLost = errors.New("recorded progress is lost")
+
 	// ErrCursor says that a page cursor was not made by [Store.List].
 	ErrCursor = errors.New("malformed page cursor")
 )

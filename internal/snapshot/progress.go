@@ -51,6 +51,39 @@ func (s *Store) Advance(ctx context.Context, shard int, to Mark) (Mark, error) {
 	return mark, nil
 }
 
+// Continue is [Store.Advance] for the reducer that knows what is recorded: from, or nothing if from is zero. If less is
+// recorded, Redis has lost something since: nothing is changed, the error is an [ErrLost], and the mark is what is recorded,
+// zero if that is nothing; what comes after it must be read again. It may be repeated.
+func (s *Store) Continue(ctx context.Context, shard int, from, to Mark) (Mark, error) {
+	if shard < 0 {
+		return Mark{}, errors.New("continue progress: shard: negative")
+	}
+	if err := to.validate(); err != nil {
+		return Mark{}, fmt.Errorf("continue progress: %w", err)
+	}
+	if from.Compare(to) > 0 || from != (Mark{}) && from.validate() != nil {
+		return Mark{}, errors.New("continue progress: want from, or nothing, before to")
+	}
+	got, err := s.proceed.Run(ctx, s.client, []string{s.progressKey(shard)}, to.Incarnation, to.Sequence,
+		from.Incarnation, from.Sequence).StringSlice()
+	if err != nil {
+		return Mark{}, fmt.Errorf("continue progress: %w", err)
+	}
+	if len(got) != 2 {
+		return Mark{}, errors.New("continue progress: malformed answer of the script")
+	}
+	mark, ok := parseMark(got[1])
+	switch {
+	case got[0] == "lost" && !ok:
+		return Mark{}, fmt.Errorf("continue progress: %w", ErrLost)
+	case got[0] == "lost":
+		return mark, fmt.Errorf("continue progress: %w", ErrLost)
+	case !ok:
+		return Mark{}, errors.New("continue progress: malformed answer of the script")
+	}
+	return mark, nil
+}
+
 func (s *Store) progressKey(shard int) string {
 	return s.opts.Prefix + "progress:{" + strconv.Itoa(shard) + "}"
 }

@@ -118,6 +118,25 @@ redis.call('SET', KEYS[1], inc .. ' ' .. seq)
 return inc .. ' ' .. seq
 `
 
+// scriptContinue raises a shard's progress unless less than what the caller knows of is recorded. ARGV: incarnation, sequence,
+// and those known, 0 and 0 if nothing. It answers "lost" or "ok" and what is stored afterwards.
+const scriptContinue = luaCompare + `
+local inc, seq, kinc, kseq = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local had = redis.call('GET', KEYS[1])
+local hinc, hseq
+if had then hinc, hseq = string.match(had, '^(%d+) (%d+)$') end
+if hinc then
+  local c = compare(hinc, kinc)
+  if c < 0 or (c == 0 and compare(hseq, kseq) < 0) then return {'lost', had} end
+  c = compare(hinc, inc)
+  if c > 0 or (c == 0 and compare(hseq, seq) >= 0) then return {'ok', had} end
+elseif kinc ~= '0' then
+  return {'lost', ''}
+end
+redis.call('SET', KEYS[1], inc .. ' ' .. seq)
+return {'ok', inc .. ' ' .. seq}
+`
+
 // scriptUnlist removes a thread from the index unless it was active after a time. ARGV: thread, activity.
 const scriptUnlist = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])

@@ -92,7 +92,7 @@ type Store struct {
 	client redis.UniversalClient
 	table  *crc32.Table
 
-	apply, remove, advance, unlist, page *redis.Script
+	apply, remove, advance, proceed, unlist, page *redis.Script
 }
 
 // New prepares a store; it does no I/O, the first call connects. The caller closes it. The Redis library's own log lines,
@@ -111,6 +111,7 @@ func New(opts Options) (*Store, error) {
 		apply:   redis.NewScript(scriptApply),
 		remove:  redis.NewScript(scriptDelete),
 		advance: redis.NewScript(scriptAdvance),
+		proceed: redis.NewScript(scriptContinue),
 		unlist:  redis.NewScript(scriptUnlist),
 		page:    redis.NewScript(scriptPage),
 	}, nil
