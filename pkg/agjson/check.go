@@ -188,10 +188,11 @@ func (b *A2UIAction) check(*SurfaceInteraction) error {
 
 // check: exactly one of surfaceId and functionCallId, and a path where validation failed (SPEC §3 AgA2uiError).
 func (b *A2UIError) check(s *SurfaceInteraction) error {
+	surface := s.SurfaceID != "" || slices.ContainsFunc(s.Extra, func(m Member) bool { return m.Name == "surfaceId" })
 	switch {
-	case s.SurfaceID != "" && b.FunctionCallID != nil:
+	case surface && b.FunctionCallID != nil:
 		return within(&DecodeError{Why: "surfaceId and functionCallId exclude each other"}, "functionCallId")
-	case s.SurfaceID == "" && b.FunctionCallID == nil:
+	case !surface && b.FunctionCallID == nil:
 		return within(&DecodeError{Why: "missing, and so is functionCallId"}, "surfaceId")
 	case b.Code == "VALIDATION_FAILED" && b.Path == nil:
 		return within(&DecodeError{Why: "missing, and code is VALIDATION_FAILED"}, "path")

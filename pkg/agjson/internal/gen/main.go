@@ -1,4 +1,4 @@
-// Command gen makes the Go types, the codec and the checks of pkg/agjson from protocol.table.
+// Command gen makes the Go types, the codec and the checks of pkg/agjson, and the JSON Schema, from protocol.table.
 //
 // It is run by `go generate ./pkg/agjson`; a test fails when its output and the checked-in files differ.
 package main
@@ -38,6 +38,9 @@ func run(dir string) error {
 	return nil
 }
 
+// schemaFile is where the JSON Schema goes, as seen from pkg/agjson.
+const schemaFile = "../../docs/agjson.schema.json"
+
 // Generate returns the generated files by name, for a table given as bytes.
 func Generate(src []byte) (map[string][]byte, error) {
 	t, err := parseTable(bytes.NewReader(src))
@@ -58,5 +61,10 @@ func Generate(src []byte) (map[string][]byte, error) {
 		}
 		out[name] = src
 	}
+	schema, err := g.jsonSchema()
+	if err != nil {
+		return nil, err
+	}
+	out[schemaFile] = schema
 	return out, nil
 }
