@@ -1,0 +1,4 @@
+package bus
+
+// Assign is assign, for its test.
+var Assign = assign
