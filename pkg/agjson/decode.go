@@ -479,6 +479,10 @@ func tooGreat(s string) bool {
 const maxInt = 1<<53 - 1
 
 func decodeSeq(d *decoder, v *int64) error {
+	if n, ok := d.shortInt(); ok {
+		*v = n
+		return nil
+	}
 	var n Number
 	if err := decodeNumber(d, &n); err != nil {
 		return err

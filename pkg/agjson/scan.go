@@ -350,6 +350,26 @@ func (s *scanner) digits() bool {
 	return s.i > start
 }
 
+// shortInt passes the number that is here if it is up to 15 digits and nothing else; it stays where it is otherwise.
+func (s *scanner) shortInt() (n int64, ok bool) {
+	i := s.i
+	for ; i < len(s.b) && i-s.i < 16; i++ {
+		c := s.b[i] - '0'
+		if c > 9 {
+			break
+		}
+		n = n*10 + int64(c)
+	}
+	switch length := i - s.i; {
+	case length == 0, length > 15, length > 1 && s.b[s.i] == '0':
+		return 0, false
+	case i < len(s.b) && (s.b[i] == '.' || s.b[i]|0x20 == 'e'):
+		return 0, false
+	}
+	s.i = i
+	return n, true
+}
+
 func (s *scanner) at(c byte) bool { return s.i < len(s.b) && s.b[s.i] == c }
 
 func (s *scanner) number() bool {
