@@ -194,6 +194,10 @@ func (f *facet) resetStep(v agjson.Value) {
 		if t.message == old {
 			delete(f.tools, id)
 			f.answer(id)
+			if f.gone == nil {
+				f.gone = map[string]bool{}
+			}
+			f.gone[id] = true
 		}
 	}
 	f.RemoveMessage(old)

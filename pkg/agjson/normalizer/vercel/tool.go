@@ -53,6 +53,7 @@ func (f *facet) openCall(id, name string, v, meta agjson.Value) {
 	if f.tools[id] == nil {
 		f.tools[id] = &tool{message: message}
 	}
+	delete(f.gone, id)
 	f.Emit(ev)
 }
 
@@ -197,15 +198,15 @@ func (f *facet) outcome(v agjson.Value, o agjson.ToolOutcome) *agjson.ToolDone {
 }
 
 // land says a result. It joins the message that takes content; where none does, as when a resumed stream begins, it is adopted by
-// a message of its own. A result is final once (SPEC §5 tool.done).
+// a message of its own. A result is final once, and one of a call that was taken back has no place (SPEC §5 tool.done).
 func (f *facet) land(done *agjson.ToolDone, v agjson.Value, meta json.RawMessage) {
 	id := done.ToolCallID
-	f.OpenTurn("", nil)
-	if t := f.tools[id]; t != nil {
-		if t.done {
-			f.Carry(v.Get("type").Str(), v)
-			return
-		}
+	t := f.tools[id]
+	if t != nil && t.done || f.gone[id] {
+		f.Carry(v.Get("type").Str(), v)
+		return
+	}
+	if t != nil {
 		t.done = done.More == nil
 	}
 	f.answer(id)
@@ -213,5 +214,8 @@ func (f *facet) land(done *agjson.ToolDone, v agjson.Value, meta json.RawMessage
 	if f.message == "" {
 		ev.MessageID = id + ":result"
 	}
-	f.Emit(ev)
+	f.aside(func() {
+		ev.TurnID = f.OpenTurn("", nil)
+		f.Emit(ev)
+	})
 }

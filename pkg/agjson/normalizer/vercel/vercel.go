@@ -68,6 +68,7 @@ func field(line string) (data string, ok bool) {
 type facet struct {
 	*normalizer.Engine
 	run
+	gone map[string]bool // calls that were taken back
 }
 
 // Frame maps one frame.
