@@ -356,3 +356,6 @@ func (v Value) Item(i int) Value {
 
 // Quote is s as a JSON string; see AppendString.
 func Quote(s string) json.RawMessage { return appendText(make([]byte, 0, len(s)+2), s) }
+
+// AppendUsage appends the usage as JSON to dst and returns the longer slice.
+func AppendUsage(dst []byte, v *Usage) []byte { return appendUsage(dst, v) }

@@ -50,7 +50,10 @@ func (e *Engine) ToolDone(turnKey, messageID string, b *agjson.ToolDone) {
 }
 
 // HasCall says whether this invoke opened the call.
-func (e *Engine) HasCall(toolCallID string) bool { return e.calls[toolCallID] != nil }
+func (e *Engine) HasCall(toolCallID string) bool {
+	c := e.calls[toolCallID]
+	return c != nil && c.msg != nil
+}
 
 // CallDone says whether the call has a result in this invoke.
 func (e *Engine) CallDone(toolCallID string) bool {
