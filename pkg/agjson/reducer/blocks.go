@@ -102,14 +102,11 @@ func (s *Structure) toolArgs(call string) (effect, string) {
 }
 
 // toolDone lands a result: over the preliminary one of the same call, else in the message that messageId names or that it
-// gives birth to, else in the open message.
+// gives birth to, else in the open message. The call itself need not be there: a resumed invoke brings the results of calls
+// that an earlier one made, perhaps in a thread that this fold has not seen.
 func (s *Structure) toolDone(ev *agjson.Event, b *agjson.ToolDone, dry bool) (effect, string) {
-	call := s.calls[b.ToolCallID]
-	if call == nil {
-		return effect{}, noSuch
-	}
 	t, reason := s.owner(ev)
-	if reason == noOwner {
+	if call := s.calls[b.ToolCallID]; reason == noOwner && call != nil {
 		t, reason = call.msg.liveTurn()
 	}
 	if reason != "" {

@@ -1,8 +1,6 @@
 package reducer
 
 import (
-	"strings"
-
 	"github.com/agwire/agwire/pkg/agjson"
 )
 
@@ -13,12 +11,10 @@ type messageContent struct {
 	metadata        bag
 	messageMetadata bag
 	built           *agjson.Message // the value, while nothing has changed since
+	touched         uint64          // the open part in which it was copied before its first change
 }
 
-func (c *messageContent) add(b *block) {
-	c.content = append(c.content, b)
-	c.built = nil
-}
+func (c *messageContent) add(b *block) { c.content = append(c.content, b) }
 
 // value is the message as it is now; it must not be changed, and later pushes do not change it.
 func (m *message) value() *agjson.Message {
@@ -37,32 +33,38 @@ func (m *message) value() *agjson.Message {
 	return c.built
 }
 
-func (r *Reducer) messageStart(ev *agjson.Event, e effect, b *agjson.MessageStart) {
-	e.msg.c = &messageContent{head: agjson.Message{
+func (r *Reducer) messageStart(e effect, b *agjson.MessageStart) {
+	r.touch(e.msg, true)
+	e.msg.c = r.newContent(agjson.Message{
 		ID: e.msg.id, Role: b.Role, TurnID: &e.turn.id, ThreadID: &b.ThreadID, CandidateIndex: b.CandidateIndex,
 		Extensions: b.Extensions, AgentID: b.AgentID, AgentName: b.AgentName, AgentRole: b.AgentRole, Model: b.Model,
-	}}
+	})
 }
 
-func (r *Reducer) messageEnd(e effect, b *agjson.MessageEnd) {
-	if b.Usage != nil {
-		e.msg.c.head.Usage = b.Usage
+// newContent is of a message that is new; nothing of it needs a copy in this open part.
+func (r *Reducer) newContent(head agjson.Message) *messageContent {
+	c := &messageContent{head: head}
+	if !r.track.quiet {
+		c.touched = r.track.gen
 	}
-	e.msg.c.built = nil
+	return c
 }
 
 func (r *Reducer) messagesSnapshot(b *agjson.MessagesSnapshot) {
 	for i := range b.Turns {
+		r.track.dirtyTurns[b.Turns[i].TurnID] = struct{}{}
 		if t := r.s.turns[b.Turns[i].TurnID]; t.rec == nil {
 			t.rec = &turnContent{rec: b.Turns[i]}
 		}
 	}
 	for i := range b.Messages {
+		r.track.dirtyMessages[b.Messages[i].ID] = struct{}{}
 		if m := r.s.msgs[b.Messages[i].ID]; m.c == nil {
 			m.restore(&b.Messages[i])
 		}
 	}
 	for i := range b.Artifacts {
+		r.track.dirtyArtifacts[b.Artifacts[i].ArtifactID] = struct{}{}
 		if a := r.s.arts[b.Artifacts[i].ArtifactID]; a.c == nil {
 			a.restore(&b.Artifacts[i])
 		}
@@ -91,11 +93,10 @@ func (m *message) restore(v *agjson.Message) {
 // toolDone lands the result, wholesale; only _meta of a preliminary survives a result that has none, since it carries a UI
 // card.
 func (r *Reducer) toolDone(ev *agjson.Event, e effect, b *agjson.ToolDone) {
-	if e.fresh {
-		e.msg.c = &messageContent{head: agjson.Message{
-			ID: e.msg.id, Role: agjson.RoleTool, TurnID: &e.turn.id, ThreadID: &e.turn.rec.rec.ThreadID, CandidateIndex: b.CandidateIndex,
-		}}
-		e.msg.c.head.ThreadID = ptr(strings.Clone(e.turn.rec.rec.ThreadID))
+	if r.touch(e.msg, e.fresh); e.fresh {
+		e.msg.c = r.newContent(agjson.Message{
+			ID: e.msg.id, Role: agjson.RoleTool, TurnID: &e.turn.id, ThreadID: ptr(e.turn.rec.rec.ThreadID), CandidateIndex: b.CandidateIndex,
+		})
 	}
 	v := &agjson.ToolResultBlock{
 		ToolCallID: b.ToolCallID, Content: b.Content, Outcome: b.Outcome, StructuredContent: b.StructuredContent, UIData: b.UIData,
@@ -113,7 +114,6 @@ func (r *Reducer) toolDone(ev *agjson.Event, e effect, b *agjson.ToolDone) {
 	if !again {
 		e.msg.c.add(e.block)
 	}
-	e.msg.c.built = nil
 }
 
 func ptr[T any](v T) *T { return &v }

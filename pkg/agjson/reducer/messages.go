@@ -30,7 +30,7 @@ func (s *Structure) messageStart(ev *agjson.Event, b *agjson.MessageStart, dry b
 
 // addMessage gives the message its place among all and in its group, which may be nil.
 func (s *Structure) addMessage(m *message, g *group) *message {
-	m.rank = len(s.all)
+	m.rank, m.order = len(s.all), s.next()
 	s.all = append(s.all, m)
 	s.msgs[m.id] = m
 	if m.group = g; g != nil {
@@ -68,27 +68,27 @@ func (s *Structure) messageRemove(ev *agjson.Event, dry bool) (effect, string) {
 	if dry {
 		return effect{}, ""
 	}
-	var e effect
+	clear(s.gone)
+	s.gone = s.gone[:0]
 	if ev.ID != "*" {
-		if e.msg = s.msgs[ev.ID]; e.msg != nil {
-			s.removeMessage(e.msg)
-		}
-		return e, ""
-	}
-	g := s.groups[ev.TurnID]
-	if g == nil {
-		return e, ""
-	}
-	list := g.msgs
-	g.msgs, g.holes = nil, 0
-	e.turn = s.turns[ev.TurnID]
-	for _, m := range list {
-		if m != nil {
-			m.group = nil
+		if m := s.msgs[ev.ID]; m != nil {
 			s.removeMessage(m)
+			s.gone = append(s.gone, m)
+		}
+		return effect{gone: s.gone}, ""
+	}
+	if g := s.groups[ev.TurnID]; g != nil {
+		list := g.msgs
+		g.msgs, g.holes = nil, 0
+		for _, m := range list {
+			if m != nil {
+				m.group = nil
+				s.removeMessage(m)
+				s.gone = append(s.gone, m)
+			}
 		}
 	}
-	return e, ""
+	return effect{gone: s.gone}, ""
 }
 
 func (s *Structure) removeMessage(m *message) {
@@ -260,7 +260,7 @@ func (s *Structure) restoreTurn(rec *agjson.TurnRecord) {
 	}
 	if rec.Outcome != nil {
 		s.close(t)
-		t.ended = true
+		_, t.paused = rec.Outcome.(*agjson.PausedOutcome)
 	}
 }
 

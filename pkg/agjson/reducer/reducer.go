@@ -8,13 +8,15 @@ import (
 
 // Reducer is the fold, live or batch (SPEC §5 INV-FOLD). It is not safe for concurrent use.
 type Reducer struct {
-	s *Structure
+	s     *Structure
+	open  openPart
+	live  *liveFacts
+	track tracker
 }
 
 // New is a Reducer before the first event.
 func New() *Reducer {
-	s := NewStructure()
-	return &Reducer{s: s}
+	return &Reducer{s: NewStructure(), live: newLiveFacts(), track: newTracker()}
 }
 
 // Fold is New and a Push for each event.
@@ -35,13 +37,26 @@ func (r *Reducer) Push(ev agjson.Event) {
 	if r.s.parked != "" && !unparks(&ev) {
 		return
 	}
+	if b, ok := ev.Body.(*agjson.MessagesSnapshot); ok {
+		r.replace(b)
+	}
 	e, reason := r.s.step(&ev, false)
 	if reason != "" {
 		r.s.park(&ev, reason)
 		return
 	}
+	if e.again {
+		return
+	}
+	r.track.quiet = r.s.busy == 0
 	if !e.skip {
 		r.fold(&ev, e)
+	}
+	if r.live != nil && r.live.observe(r.s, &ev, e) {
+		r.track.live = true
+	}
+	if r.track.quiet {
+		r.settle(e)
 	}
 }
 
@@ -85,90 +100,156 @@ func (r *Reducer) state() json.RawMessage {
 	return r.s.state.Bytes()
 }
 
-// fold gives the event's content to the places that step found.
+// fold gives the event's content to the places that step found, one case a row of the table (SPEC §5).
 func (r *Reducer) fold(ev *agjson.Event, e effect) {
 	switch b := ev.Body.(type) {
+	case *agjson.TextDelta:
+		r.delta(ev, e, "", b.Delta, b.ProviderMetadata)
+		return
+	case *agjson.ReasoningDelta:
+		r.delta(ev, e, b.PartIndex, b.Delta, b.ProviderMetadata)
+		return
+	case *agjson.ToolArgsDelta:
+		// The scratch never shows: tool.args.assembled is authoritative.
+		r.track.open = true
+		r.open.scratch(ev, &e.block.scratch, b.Delta)
+		return
+	case *agjson.ReasoningOpaqueDelta:
+		// The scratch never shows: reasoning.opaque carries the assembled value.
+		r.track.open = true
+		r.open.scratch(ev, &e.block.scratch, string(b.Delta))
+		return
+	case *agjson.TextStart, *agjson.TextEnd, *agjson.ReasoningStart, *agjson.ReasoningEnd, *agjson.ReasoningOpaque,
+		*agjson.ToolStart, *agjson.ToolArgsAssembled, *agjson.ContentBlock:
+		r.foldBlock(ev, e)
+	case *agjson.MessageStart:
+		r.messageStart(e, b)
+	case *agjson.MessageEnd:
+		r.touch(e.msg, false)
+		if b.Usage != nil {
+			e.msg.c.head.Usage = b.Usage
+		}
+	case *agjson.MessageRemove:
+		for _, m := range e.gone {
+			r.touch(m, false)
+		}
+	case *agjson.ToolDone:
+		r.toolDone(ev, e, b)
+	case *agjson.MessageMetadata:
+		r.touch(e.msg, false)
+		e.msg.c.metadata.merge(b.Metadata)
+	case *agjson.MessagesSnapshot:
+		r.messagesSnapshot(b)
+		return
+	case *agjson.StateSnapshot, *agjson.StateDelta:
+		r.track.state = true
+		return
+	case *agjson.MemoryWrite:
+		r.track.memory = true
+		r.memoryWrite(ev, e, b)
+		return
+	case *agjson.ArtifactStart, *agjson.ArtifactDelta, *agjson.ArtifactEnd:
+		r.foldArtifact(e, ev.Body)
+		return
+	default:
+		r.foldTurn(e, ev.Body)
+	}
+	if r.track.quiet {
+		return
+	}
+	r.track.open = true
+	if _, ok := ev.Body.(*agjson.ReasoningStart); ok {
+		r.open.start(ev, e.block)
+	} else {
+		r.open.add(ev)
+	}
+}
+
+// delta is the append of a text or reasoning delta. Its message was touched when it was opened, or is now.
+func (r *Reducer) delta(ev *agjson.Event, e effect, index agjson.Number, text string, pm agjson.Opaque) {
+	if e.msg.c.touched != r.track.gen {
+		r.touch(e.msg, false)
+	}
+	p := e.block.str.at(index)
+	from := p.write(text)
+	e.block.str.pm.merge(pm)
+	e.msg.c.built = nil
+	r.track.open = true
+	r.open.text(ev, e.block, p, from, pm)
+}
+
+// foldBlock is what creates or changes a block otherwise than by a delta.
+func (r *Reducer) foldBlock(ev *agjson.Event, e effect) {
+	r.touch(e.msg, false)
+	if e.fresh {
+		e.msg.c.add(e.block)
+	}
+	switch b := ev.Body.(type) {
+	case *agjson.TextStart:
+		e.block.startText(ev, b)
+	case *agjson.TextEnd:
+		e.block.endText(b)
+	case *agjson.ReasoningStart:
+		e.block.startReasoning(ev, e.fresh, b)
+	case *agjson.ReasoningEnd:
+		e.block.endReasoning(b)
+	case *agjson.ReasoningOpaque:
+		e.block.opaque(b)
+		r.open.drop(&e.block.scratch)
+	case *agjson.ToolStart:
+		e.block.startTool(b)
+	case *agjson.ToolArgsAssembled:
+		e.block.assembled(b)
+		r.open.drop(&e.block.scratch)
+	case *agjson.ContentBlock:
+		e.block.val, e.block.str = b.Block, nil
+	}
+}
+
+// foldTurn is what goes to a turn's record.
+func (r *Reducer) foldTurn(e effect, body agjson.Body) {
+	switch b := body.(type) {
 	case *agjson.TurnStart:
 		r.turnStart(e, b)
+		return
+	case *agjson.SubagentStart:
+		r.subagentStart(e, b)
+		return
+	}
+	r.touchTurn(e.turn, false)
+	c := e.turn.rec
+	switch b := body.(type) {
 	case *agjson.TurnDone:
 		r.turnDone(e, b)
 	case *agjson.TurnError:
-		e.turn.rec.rec.Outcome = &agjson.ErrorOutcome{Message: b.Message, Code: b.Code}
-		e.turn.rec.use(b.Usage)
+		c.rec.Outcome = &agjson.ErrorOutcome{Message: b.Message, Code: b.Code}
+		c.use(b.Usage)
 	case *agjson.TurnAbort:
-		e.turn.rec.rec.Outcome = &agjson.AbortedOutcome{Reason: b.Reason}
-	case *agjson.MessageStart:
-		r.messageStart(ev, e, b)
-	case *agjson.MessageEnd:
-		r.messageEnd(e, b)
-	case *agjson.MessageRemove:
+		c.rec.Outcome = &agjson.AbortedOutcome{Reason: b.Reason}
 	case *agjson.PromptBlocked:
-		e.turn.rec.promptBlocked(b)
+		c.promptBlocked(b)
 	case *agjson.GuardrailResult:
-		e.turn.rec.guardrail(b)
+		c.guardrail(b)
 	case *agjson.AgentCapabilities:
-		e.turn.rec.rec.Capabilities = &b.Capabilities
+		c.rec.Capabilities = &b.Capabilities
 	case *agjson.SourceEvent:
-		e.turn.rec.source(b)
+		c.source(b)
 	case *agjson.Handoff:
-		e.turn.rec.handoff(b)
+		c.handoff(b)
 	case *agjson.DisplayRequired:
-		e.turn.rec.display(b)
-	case *agjson.MessagesSnapshot:
-		r.messagesSnapshot(b)
-	case *agjson.TextStart:
-		e.block.startText(ev, b)
-		e.msg.c.add(e.block)
-	case *agjson.TextDelta:
-		e.block.str.write("", b.Delta)
-		e.block.str.pm.merge(b.ProviderMetadata)
-		e.msg.c.built = nil
-	case *agjson.TextEnd:
-		e.block.endText(b)
-		e.msg.c.built = nil
-	case *agjson.ReasoningStart:
-		e.block.startReasoning(ev, e, b)
-	case *agjson.ReasoningDelta:
-		e.block.str.write(b.PartIndex, b.Delta)
-		e.block.str.pm.merge(b.ProviderMetadata)
-		e.msg.c.built = nil
-	case *agjson.ReasoningEnd:
-		e.block.endReasoning(b)
-		e.msg.c.built = nil
-	case *agjson.ReasoningOpaque:
-		e.block.opaque(b)
-		e.msg.c.built = nil
-	case *agjson.ReasoningOpaqueDelta:
-		// The scratch never shows: reasoning.opaque carries the assembled value.
-	case *agjson.ToolStart:
-		e.block.startTool(b)
-		e.msg.c.add(e.block)
-	case *agjson.ToolArgsDelta:
-		// The scratch never shows: tool.args.assembled is authoritative.
-	case *agjson.ToolArgsAssembled:
-		e.block.assembled(b)
-		e.msg.c.built = nil
-	case *agjson.ToolDone:
-		r.toolDone(ev, e, b)
-	case *agjson.ContentBlock:
-		e.block.val, e.block.str = b.Block, nil
-		if e.fresh {
-			e.msg.c.add(e.block)
-		}
-		e.msg.c.built = nil
-	case *agjson.MessageMetadata:
-		e.msg.c.metadata.merge(b.Metadata)
-		e.msg.c.built = nil
+		c.display(b)
+	case *agjson.SubagentDone:
+	}
+}
+
+// foldArtifact is the side-channel.
+func (r *Reducer) foldArtifact(e effect, body agjson.Body) {
+	r.track.dirtyArtifacts[e.art.id] = struct{}{}
+	switch b := body.(type) {
 	case *agjson.ArtifactStart:
 		r.artifactStart(e, b)
 	case *agjson.ArtifactDelta:
 		e.art.c.delta(b)
 	case *agjson.ArtifactEnd:
-	case *agjson.SubagentStart:
-		r.subagentStart(e, b)
-	case *agjson.SubagentDone:
-	case *agjson.StateSnapshot, *agjson.StateDelta:
-	case *agjson.MemoryWrite:
-		r.memoryWrite(ev, e, b)
 	}
 }

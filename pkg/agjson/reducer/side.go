@@ -23,7 +23,7 @@ func (s *Structure) artifact(id string) (a *artifact, fresh bool) {
 	if a = s.arts[id]; a != nil {
 		return a, false
 	}
-	a = &artifact{id: strings.Clone(id)}
+	a = &artifact{id: strings.Clone(id), order: s.next()}
 	s.arts[a.id] = a
 	s.artSeq = append(s.artSeq, a)
 	return a, true

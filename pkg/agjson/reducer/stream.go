@@ -2,6 +2,7 @@ package reducer
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -14,59 +15,62 @@ import (
 // blockContent is what a block says: val is never changed, only replaced; str is what deltas have added to it so far, nil
 // once the block is sealed.
 type blockContent struct {
-	val agjson.Block
-	str *stream
+	val     agjson.Block
+	str     *stream
+	scratch *entry // arguments or signature in the open part
 }
 
 // stream is a text under way.
 type stream struct {
-	parts []part // in the order of their index; the unnamed one first
-	cur   int    // the part written last
-	pm    bag    // provider metadata
+	parts  []*part // in the order of their index; the unnamed one first
+	cur    *part   // the part written last; nil before the first
+	pm     bag     // provider metadata
+	newest *entry  // the block's newest event in the open part
 }
 
 type part struct {
-	index float64 // -Inf for text that came without partIndex
+	name  agjson.Number // its index as it came; "" for text that came without one
+	index float64       // -Inf for the unnamed part
 	buf   []byte
+	entry *entry // the part's newest delta in the open part
 }
 
-// at moves to the part, which is made where it is not there yet.
+// at moves to the part, which is made where it is not there yet; without an index to the one written last.
 func (s *stream) at(index agjson.Number) *part {
 	if index == "" {
-		if len(s.parts) == 0 {
-			s.parts = append(s.parts, part{index: math.Inf(-1)})
+		if s.cur == nil {
+			s.cur = &part{index: math.Inf(-1)}
+			s.parts = append(s.parts, s.cur)
 		}
-		return &s.parts[s.cur]
+		return s.cur
 	}
 	f, err := index.Float64()
 	if err != nil {
 		f = math.Copysign(math.MaxFloat64, f)
 	}
-	i, ok := slices.BinarySearchFunc(s.parts, f, func(p part, f float64) int {
-		switch {
-		case p.index < f:
-			return -1
-		case p.index > f:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		s.parts = slices.Insert(s.parts, i, part{index: f})
+	if s.cur != nil && s.cur.index == f {
+		return s.cur
 	}
-	s.cur = i
-	return &s.parts[i]
+	i, ok := slices.BinarySearchFunc(s.parts, f, func(p *part, f float64) int { return cmp.Compare(p.index, f) })
+	if !ok {
+		s.parts = slices.Insert(s.parts, i, &part{name: agjson.Number(strings.Clone(string(index))), index: f})
+	}
+	s.cur = s.parts[i]
+	return s.cur
 }
 
-// write appends to the part, or to the one written last. Two halves of a surrogate pair that meet become their character.
-func (s *stream) write(index agjson.Number, delta string) {
-	p := s.at(index)
-	if n := len(p.buf); n >= 3 && len(delta) >= 3 && p.buf[n-3] == 0xED && p.buf[n-2] >= 0xA0 && p.buf[n-2] < 0xB0 &&
+// write appends to the part and returns where in its buffer that begins. Two halves of a surrogate pair that meet become
+// their character, which then counts as written now.
+func (p *part) write(delta string) (from int) {
+	from = len(p.buf)
+	if from >= 3 && len(delta) >= 3 && p.buf[from-3] == 0xED && p.buf[from-2] >= 0xA0 && p.buf[from-2] < 0xB0 &&
 		delta[0] == 0xED && delta[1] >= 0xB0 {
-		p.buf = appendJoined(slices.Clone(p.buf[:n-3]), string(p.buf[n-3:])+delta[:3])
+		from -= 3
+		p.buf = appendJoined(slices.Clone(p.buf[:from]), string(p.buf[from:])+delta[:3])
 		delta = delta[3:]
 	}
 	p.buf = append(p.buf, delta...)
+	return from
 }
 
 // appendJoined appends the character that a pair of surrogates, six bytes of generalized UTF-8, stands for.
@@ -95,11 +99,14 @@ func (s *stream) text() string {
 	return alias(out)
 }
 
-// final is text in memory of its own size.
+// final is text in memory of its own size; the parts, which the open part may still show, then share that.
 func (s *stream) final() string {
 	t := s.text()
-	if len(s.parts) == 1 && cap(s.parts[0].buf) > len(t)+len(t)/8 {
-		return strings.Clone(t)
+	if len(s.parts) == 1 {
+		if p := s.parts[0]; cap(p.buf) > len(t)+len(t)/8 {
+			t = strings.Clone(t)
+			p.buf = unsafe.Slice(unsafe.StringData(t), len(t))
+		}
 	}
 	return t
 }
@@ -142,11 +149,10 @@ func (b *block) endText(v *agjson.TextEnd) {
 	b.val, b.str = &c, nil
 }
 
-func (b *block) startReasoning(ev *agjson.Event, e effect, v *agjson.ReasoningStart) {
-	if e.fresh {
+func (b *block) startReasoning(ev *agjson.Event, fresh bool, v *agjson.ReasoningStart) {
+	if fresh {
 		b.str = &stream{}
 		b.val = &agjson.ReasoningBlock{}
-		e.msg.c.add(b)
 	}
 	c := *b.val.(*agjson.ReasoningBlock)
 	if v.ItemID != nil {
@@ -158,7 +164,6 @@ func (b *block) startReasoning(ev *agjson.Event, e effect, v *agjson.ReasoningSt
 	if v.PartIndex != "" {
 		b.str.at(v.PartIndex)
 	}
-	e.msg.c.built = nil
 }
 
 func (b *block) endReasoning(v *agjson.ReasoningEnd) {

@@ -37,7 +37,9 @@ type Structure struct {
 	memSeq []*memory
 	state  *jsonpatch.Document // nil = none
 
-	lastBlock *block // the block of the last delta, since the next is likely to be for it
+	lastBlock *block     // the block of the last delta, since the next is likely to be for it
+	gone      []*message // scratch for effect.gone
+	count     uint64     // turns, messages and artifacts made so far
 }
 
 type memoryKey struct {
@@ -50,8 +52,9 @@ type turn struct {
 	id       string
 	parent   string // "" = a top-level turn
 	nested   bool
+	order    uint64
 	closed   bool
-	ended    bool // closed by a terminal of its own, so that its record has an outcome
+	paused   bool // closed by an outcome that asks
 	openAt   int  // index in Structure.open
 	unsealed int  // open messages
 	waiting  int  // preliminary results
@@ -88,6 +91,7 @@ type message struct {
 	group   *group
 	at      int // index in group.msgs
 	rank    int // index in Structure.all
+	order   uint64
 	cand    string
 	seal    seal
 	tool    bool // its role is tool
@@ -123,6 +127,7 @@ type block struct {
 type artifact struct {
 	id     string
 	turn   string
+	order  uint64
 	sealed bool
 	last   string // type of the last part; "" = no part yet
 	c      *artifactContent
@@ -220,13 +225,15 @@ func unparks(ev *agjson.Event) bool {
 
 // effect is what step found: the places that the event's content goes to.
 type effect struct {
-	skip  bool // redelivered, live-only or transient: no content
+	again bool // redelivered: nothing at all
+	skip  bool // live-only or transient: no content
 	turn  *turn
 	msg   *message
 	block *block
 	art   *artifact
 	mem   *memory
-	fresh bool // what the event names was not there before
+	gone  []*message // removed by it; only until the next step
+	fresh bool       // what the event names was not there before
 }
 
 // step judges the event (SPEC §5, one method a row) and, unless dry, changes the structure. A reason means that nothing
@@ -237,7 +244,7 @@ func (s *Structure) step(ev *agjson.Event, dry bool) (effect, string) {
 		return effect{}, reason
 	}
 	if again {
-		return effect{skip: true}, ""
+		return effect{again: true}, ""
 	}
 	e, reason := s.row(ev, dry)
 	if reason == "" && !dry {

@@ -24,7 +24,7 @@ func (c *turnContent) value() agjson.TurnRecord {
 
 // turnStart opens the record, or merges the fields of a second open.
 func (r *Reducer) turnStart(e effect, b *agjson.TurnStart) {
-	if e.fresh {
+	if r.touchTurn(e.turn, e.fresh); e.fresh {
 		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id}}
 	}
 	e.turn.rec.rec.ThreadID = b.ThreadID
@@ -35,7 +35,7 @@ func (r *Reducer) turnStart(e effect, b *agjson.TurnStart) {
 
 // subagentStart has no thread id of its own: the parent's, or the fold's (SPEC §8 item 16).
 func (r *Reducer) subagentStart(e effect, b *agjson.SubagentStart) {
-	if e.fresh {
+	if r.touchTurn(e.turn, e.fresh); e.fresh {
 		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id, ThreadID: r.s.root}}
 		if p := r.s.turns[b.ParentTurnID]; p != nil && p != e.turn {
 			e.turn.rec.rec.ThreadID = p.rec.rec.ThreadID
@@ -56,8 +56,8 @@ func (r *Reducer) turnDone(e effect, b *agjson.TurnDone) {
 		c.rec.Asks = p.Asks
 	}
 	if e.msg != nil {
+		r.touch(e.msg, false)
 		e.msg.c.messageMetadata.merge(b.MessageMetadata)
-		e.msg.c.built = nil
 	}
 }
 

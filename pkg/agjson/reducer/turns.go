@@ -32,19 +32,25 @@ func (s *Structure) openTurn(id string) (t *turn, fresh bool) {
 	t = s.turns[id]
 	switch {
 	case t == nil:
-		t, fresh = &turn{id: strings.Clone(id)}, true
+		t, fresh = &turn{id: strings.Clone(id), order: s.next()}, true
 		t.group = s.group(t.id)
 		s.turns[t.id] = t
 		s.order = append(s.order, t)
 	case !t.closed:
 		return t, false
 	default:
-		t.closed = false
+		t.closed, t.paused = false, false
 		s.busy += t.waiting
 	}
 	t.openAt = len(s.open)
 	s.open = append(s.open, t)
 	return t, fresh
+}
+
+// next is the rank of what is made now, among all that was.
+func (s *Structure) next() uint64 {
+	s.count++
+	return s.count
 }
 
 func (s *Structure) group(turnID string) *group {
@@ -80,7 +86,6 @@ func (s *Structure) turnEnd(ev *agjson.Event, dry bool) (effect, string) {
 		return effect{}, reason
 	}
 	s.close(t)
-	t.ended = true
 	return effect{turn: t}, ""
 }
 
@@ -103,7 +108,6 @@ func (s *Structure) turnDone(ev *agjson.Event, b *agjson.TurnDone, dry bool) (ef
 	}
 	if !dry {
 		s.close(t)
-		t.ended = true
 	}
 	return e, ""
 }
