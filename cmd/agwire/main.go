@@ -13,6 +13,12 @@ func main() {
 // commands are the subcommands, in the order of the help text.
 func commands() []command {
 	return []command{
+		ingestCommand(),
+		normalizeCommand(),
+		pushCommand(),
+		execCommand(),
+		tailCommand(),
+		replayCommand(),
 		versionCommand(),
 	}
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/agwire/agwire/internal/app"
+	"github.com/agwire/agwire/internal/config"
+	"github.com/agwire/agwire/services/normalize"
+)
+
+// workerName is what a worker is called when nobody names it: the host's name, which a StatefulSet keeps over restarts.
+// Several workers on one host need names of their own.
+func workerName() string {
+	if name, err := os.Hostname(); err == nil && name != "" {
+		return name
+	}
+	return "worker-" + strconv.Itoa(os.Getpid())
+}
+
+func normalizeCommand() command {
+	return command{
+		name: "normalize", summary: "turn frames into AgJSON events on each thread's log", signals: true,
+		setup: func(set *config.Set) runFunc {
+			shell, cfg := app.DefaultConfig("127.0.0.1:8082"), normalize.Defaults()
+			cfg.Worker = workerName()
+			var nats broker
+			set.Add("Normalize", cfg.Settings()...)
+			set.Add("NATS", nats.service()...)
+			set.Add("Process", shell.Settings()...)
+			return func(ctx context.Context, p *process, _ []string) error {
+				sh, err := p.newShell(shell)
+				if err != nil {
+					return err
+				}
+				o := nats.options("agwire normalize", sh.log)
+				o.Window = cfg.Window
+				conn, err := nats.open(ctx, o)
+				if err != nil {
+					return err
+				}
+				defer conn.Close()
+				svc, err := normalize.New(cfg, normalize.Deps{Bus: conn, Log: sh.log, Metrics: sh.metrics})
+				if err != nil {
+					return err
+				}
+				if err := sh.app.Add("normalize", svc); err != nil {
+					return err
+				}
+				return sh.run(ctx)
+			}
+		},
+	}
+}
