@@ -93,7 +93,7 @@ func (e *Engine) put(ev agjson.Event) {
 	e.seq++
 	e.stats.Events++
 	if e.out == nil {
-		e.out = make([]agjson.Event, 0, 8)
+		e.out = make([]agjson.Event, 0, 1) // most frames say one thing
 	}
 	e.out = append(e.out, ev)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
@@ -288,5 +287,5 @@ func idOf(v agjson.Value) string {
 	if v.Kind() == agjson.KindNumber {
 		return string(v.Number())
 	}
-	return strings.Clone(v.Str())
+	return v.Str()
 }

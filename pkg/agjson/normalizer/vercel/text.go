@@ -26,7 +26,8 @@ func (f *facet) find(reasoning bool, native string) *part {
 // open registers a part in the message that takes content.
 func (f *facet) open(reasoning bool, native string) *part {
 	message := f.ensureMessage()
-	f.parts = append(f.parts, part{reasoning: reasoning, native: native, id: message + ":" + native, message: message})
+	id := message + ":" + native
+	f.parts = append(f.parts, part{reasoning: reasoning, native: id[len(message)+1:], id: id, message: message})
 	return &f.parts[len(f.parts)-1]
 }
 
@@ -48,16 +49,22 @@ func (f *facet) blockStart(v agjson.Value, reasoning bool) {
 	}
 }
 
+// firstString is v when it is a string, else the member of the frame called name.
+func firstString(v, frame agjson.Value, name string) agjson.Value {
+	if v.Kind() == agjson.KindString {
+		return v
+	}
+	return frame.Get(name)
+}
+
 // blockDelta takes `delta` of the UI stream or `text` of the fullStream. One that brings only metadata has an empty text.
 func (f *facet) blockDelta(v agjson.Value, reasoning bool) {
-	delta := v.Get("delta").StrPtr()
-	if delta == nil {
-		delta = v.Get("text").StrPtr()
-	}
-	if delta == nil {
+	said := firstString(v.Get("delta"), v, "text")
+	if said.Kind() != agjson.KindString {
 		f.Unparsed(v)
 		return
 	}
+	delta := said.Str()
 	native := idOf(v.Get("id"))
 	p := f.find(reasoning, native)
 	if p == nil {
@@ -65,12 +72,12 @@ func (f *facet) blockDelta(v agjson.Value, reasoning bool) {
 	}
 	meta := v.Get("providerMetadata")
 	if !reasoning {
-		f.Emit(agjson.Event{ID: p.id, MessageID: p.message, Body: &agjson.TextDelta{Delta: *delta, ProviderMetadata: bag(meta)}})
+		f.Emit(agjson.Event{ID: p.id, MessageID: p.message, Body: &agjson.TextDelta{Delta: delta, ProviderMetadata: bag(meta)}})
 		return
 	}
 	s := unseal(meta)
-	if *delta != "" || s.rest != nil || len(s.blobs) == 0 {
-		f.Emit(agjson.Event{ID: p.id, MessageID: p.message, Body: &agjson.ReasoningDelta{Delta: *delta, ProviderMetadata: s.rest}})
+	if delta != "" || s.rest != nil || len(s.blobs) == 0 {
+		f.Emit(agjson.Event{ID: p.id, MessageID: p.message, Body: &agjson.ReasoningDelta{Delta: delta, ProviderMetadata: s.rest}})
 	}
 	f.opaques(p, s)
 }

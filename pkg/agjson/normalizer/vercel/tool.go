@@ -2,6 +2,7 @@ package vercel
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
@@ -19,12 +20,10 @@ type tool struct {
 
 // callID is the id of a call in any tool part; "" when there is none.
 func callID(v agjson.Value) string {
-	for _, id := range []agjson.Value{v.Get("toolCallId"), v.Path("toolCall", "toolCallId"), v.Get("id")} {
-		if s := idOf(id); s != "" {
-			return s
-		}
+	if s := idOf(v.Get("toolCallId")); s != "" {
+		return s
 	}
-	return ""
+	return idOf(v.Get("id"))
 }
 
 // toolStart opens a call, from its input-start or from the first part that names it.
@@ -51,23 +50,20 @@ func (f *facet) openCall(id, name string, v, meta agjson.Value) {
 		ev.Meta = note("inputEncoding", enc.Raw())
 	}
 	if f.tools[id] == nil {
-		f.tools[id] = &tool{message: message}
+		f.tools[strings.Clone(id)] = &tool{message: message}
 	}
 	delete(f.gone, id)
 	f.Emit(ev)
 }
 
 func (f *facet) toolDelta(v agjson.Value) {
-	delta := v.Get("inputTextDelta").StrPtr()
-	if delta == nil {
-		delta = v.Get("delta").StrPtr()
-	}
+	delta := firstString(v.Get("inputTextDelta"), v, "delta")
 	id := callID(v)
-	if id == "" || delta == nil {
+	if id == "" || delta.Kind() != agjson.KindString {
 		f.Unparsed(v)
 		return
 	}
-	ev := agjson.Event{Body: &agjson.ToolArgsDelta{ToolCallID: id, Delta: *delta}}
+	ev := agjson.Event{Body: &agjson.ToolArgsDelta{ToolCallID: id, Delta: delta.Str()}}
 	if meta := bag(v.Get("providerMetadata")); meta != nil {
 		ev.Meta = note("providerMetadata", json.RawMessage(meta))
 	}

@@ -73,10 +73,10 @@ type facet struct {
 
 // Frame maps one frame.
 func (f *facet) Frame(v agjson.Value) {
-	kind := v.Get("type").StrPtr()
+	kind := v.Get("type")
 	switch {
-	case kind != nil:
-		f.part(*kind, v)
+	case kind.Kind() == agjson.KindString:
+		f.part(kind.Str(), v)
 	case v.Get("parts").Kind() == agjson.KindList && v.Get("role").Str() != "":
 		f.snapshot(v)
 	default:
