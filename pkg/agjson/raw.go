@@ -233,12 +233,16 @@ func (v Value) StrPtr() *string {
 	return new(v.Str())
 }
 
-// Number is the text of the number here, "" for any other kind.
+// Number is the text of the number here, "" for any other kind and for a number that no float64 holds.
 func (v Value) Number() Number {
 	if v.Kind() != KindNumber {
 		return ""
 	}
-	return Number(alias(v.Raw()))
+	n := Number(alias(v.Raw()))
+	if _, err := n.Float64(); err != nil {
+		return ""
+	}
+	return n
 }
 
 // Int is the whole number here that an int holds; ok is false for anything else.

@@ -2,6 +2,8 @@
 // streams up to a renaming of ids, files of expected departures, golden files, and checkers of the invariants of SPEC §5.0 that a
 // stream of events must keep by itself. It is imported by tests only.
 //
+// Hostile draws mutations of recorded frames, CheckFold folds them.
+//
 // Vectors are read from the folder that AGWIRE_VECTORS names. They are not part of the project: where the variable is unset, a
 // test logs that in plain words and goes on with the project's own testdata.
 //

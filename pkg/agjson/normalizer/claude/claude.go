@@ -47,8 +47,9 @@ type lane struct {
 	spawn string   // the tool call; "" for the main loop
 	turn  string   // its turn
 	calls []string // of it, to find what a subagent belongs to
-	msg   *message // the one being built; nil
-	done  *message // the streamed one before it, which whole frames may still confirm
+	msg   *message // the one being built of whole frames; nil
+	flow  *message // the one being streamed; nil
+	done  *message // the last streamed one, which whole frames may still confirm
 	apart bool     // it runs in the background
 }
 
@@ -81,7 +82,7 @@ func (f *facet) Frame(v agjson.Value) {
 // End closes what waits for a frame that did not come.
 func (f *facet) End() {
 	for _, l := range f.order {
-		f.flushMessage(l)
+		f.flushMessages(l)
 	}
 	for _, id := range f.notices {
 		if d, ok := f.denied[id]; ok {
@@ -99,7 +100,7 @@ func (f *facet) End() {
 // HostTerminal ends the turn with what the SDK threw; what an API error frame said before names it better.
 func (f *facet) HostTerminal(h normalizer.HostError) {
 	for _, l := range f.order {
-		f.closeMessage(l)
+		f.closeMessages(l)
 	}
 	if f.failure != nil && f.TurnOpen(f.failure.turn) {
 		end := f.failure.terminal(h.Usage)
@@ -175,7 +176,7 @@ func (f *facet) callLane(id string) *lane {
 func (f *facet) endSubagents(end agjson.Body) {
 	for i := len(f.order) - 1; i >= 0; i-- {
 		if l := f.order[i]; l.spawn != "" && !l.apart && f.TurnOpen(l.turn) {
-			f.closeMessage(l)
+			f.closeMessages(l)
 			f.SubagentDone(l.turn, end)
 		}
 	}

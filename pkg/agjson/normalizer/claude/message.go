@@ -32,7 +32,7 @@ func (f *facet) assistant(v agjson.Value) {
 	}
 	l := f.lane(v)
 	if f.retracts(v.Get("supersedes")) {
-		f.closeMessage(l)
+		f.closeMessages(l)
 		f.remove(v.Get("supersedes"))
 	}
 	msg := f.messageOf(l, v, m)
@@ -67,61 +67,81 @@ func (f *facet) assistant(v agjson.Value) {
 	}
 }
 
-// messageOf is the message that a whole frame is of, opened if need be.
+// messageOf is the message that a whole frame is of, opened if need be. One that is being streamed stays open beside a frame of
+// another: its stop reason and usage may be still to come.
 func (f *facet) messageOf(l *lane, v, m agjson.Value) *message {
 	native := m.Get("id").Str()
 	if native == "" {
 		native = v.Get("uuid").Str()
 	}
-	if l.msg != nil && l.msg.native == native {
+	switch {
+	case l.msg != nil && l.msg.native == native:
 		return l.msg
-	}
-	if l.done != nil && l.done.native == native && l.done.expects(m.Get("content")) {
+	case l.flow != nil && l.flow.native == native:
+		return l.flow
+	case l.done != nil && l.done.native == native && l.done.expects(m.Get("content")):
 		return l.done
 	}
-	return f.openMessage(l, native, v, m)
+	f.closeWhole(l)
+	if l.flow != nil && l.flow.stopped {
+		f.closeFlow(l)
+	}
+	l.msg = f.openMessage(l, native, v, m)
+	return l.msg
 }
 
 func (f *facet) openMessage(l *lane, native string, v, m agjson.Value) *message {
-	f.closeMessage(l)
 	id := f.OpenMessage(l.turn, native, &agjson.MessageStart{
 		Role: agjson.RoleAssistant, Model: m.Get("model").StrPtr(),
 		AgentID: v.Get("agent_id").StrPtr(), AgentName: v.Get("subagent_type").StrPtr(),
 	})
-	l.msg = &message{native: strings.Clone(native), model: m.Get("model").StrPtr(), id: id, lane: l}
-	return l.msg
+	return &message{native: strings.Clone(native), model: m.Get("model").StrPtr(), id: id, lane: l}
 }
 
-// closeMessage ends the message of a lane, with what is open in it.
-func (f *facet) closeMessage(l *lane) {
-	m := l.msg
-	if m == nil {
-		return
-	}
-	l.msg = nil
-	if m.streamed {
-		l.done = m
-	}
-	for _, b := range m.blocks {
-		f.finish(m, b)
-	}
-	f.CloseMessage(m.id, m.usage)
-}
-
-// flushMessage seals the message of a lane at the end of the stream: nothing in it is ended (SPEC §5 INV-FLUSH).
-func (f *facet) flushMessage(l *lane) {
+// closeWhole ends the message of whole frames.
+func (f *facet) closeWhole(l *lane) {
 	if m := l.msg; m != nil {
 		l.msg = nil
 		f.CloseMessage(m.id, m.usage)
 	}
 }
 
+// closeFlow ends the streamed message, with what is open in it.
+func (f *facet) closeFlow(l *lane) {
+	m := l.flow
+	if m == nil {
+		return
+	}
+	l.flow, l.done = nil, m
+	for _, b := range m.blocks {
+		f.finish(m, b)
+	}
+	f.CloseMessage(m.id, m.usage)
+}
+
+// closeMessages ends what a lane has open.
+func (f *facet) closeMessages(l *lane) {
+	f.closeFlow(l)
+	f.closeWhole(l)
+}
+
+// flushMessages seals what a lane has open at the end of the stream; no block is ended (SPEC §5 INV-FLUSH).
+func (f *facet) flushMessages(l *lane) {
+	for _, m := range []*message{l.flow, l.msg} {
+		if m != nil {
+			f.CloseMessage(m.id, m.usage)
+		}
+	}
+	l.flow, l.msg = nil, nil
+}
+
 // sealExecuted seals the message of a lane one of whose calls is being run: without partial messages, and once the stop reason
 // has come, no block follows.
 func (f *facet) sealExecuted(l *lane) {
-	if l.msg != nil && (!l.msg.streamed || l.msg.stopped) {
-		f.closeMessage(l)
+	if l.flow != nil && l.flow.stopped {
+		f.closeFlow(l)
 	}
+	f.closeWhole(l)
 }
 
 // wrapper is what stands beside the message in its frame and has no other home; nil when nothing does.

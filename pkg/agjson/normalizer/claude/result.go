@@ -19,7 +19,7 @@ func (f *facet) result(v agjson.Value) {
 	}
 	for _, l := range f.order {
 		if !l.apart {
-			f.closeMessage(l)
+			f.closeMessages(l)
 		}
 	}
 	turn := f.root()

@@ -23,27 +23,33 @@ func (f *facet) streamEvent(v agjson.Value) {
 		f.Emit(agjson.Event{TurnID: f.RootTurn(), Body: &agjson.Error{Code: e.Get("type").StrPtr(), Message: orElse(e.Get("message").Str(), "the stream reported an error")}})
 		return
 	}
-	if l == nil || l.msg == nil || !l.msg.streamed {
+	if l != nil && l.flow == nil && l.done != nil && (typ == "content_block_stop" || typ == "message_stop" && !v.Get("abandoned_blocks").Set()) {
+		return // of a message that its call's result has sealed before
+	}
+	if l == nil || l.flow == nil {
 		f.carry("stream_event", v)
 		return
 	}
-	f.firstByte(v, l.msg)
+	m := l.flow
+	f.firstByte(v, m)
 	known := true
 	switch typ {
 	case "content_block_start":
-		known = f.blockStart(l.msg, ev)
+		known = f.blockStart(m, ev)
 	case "content_block_delta":
-		known = f.blockDelta(l.msg, ev)
+		known = f.blockDelta(m, ev)
 	case "content_block_stop":
-		b := l.msg.at(ev.Get("index"))
+		b := m.at(ev.Get("index"))
 		if known = b != nil; known {
-			f.finish(l.msg, b)
+			f.finish(m, b)
+		} else {
+			known = m.had(ev.Get("index"))
 		}
 	case "message_delta":
-		f.messageDelta(l.msg, ev)
+		f.messageDelta(m, ev)
 	case "message_stop":
 		if !f.abandon(l, v.Get("abandoned_blocks")) {
-			f.closeMessage(l)
+			f.closeFlow(l)
 		}
 	default:
 		known = false
@@ -70,8 +76,9 @@ func (f *facet) messageStart(v, m agjson.Value) {
 	if native == "" {
 		native = v.Get("uuid").Str()
 	}
+	f.closeMessages(l)
 	msg := f.openMessage(l, native, v, m)
-	msg.streamed = true
+	l.flow, msg.streamed = msg, true
 	msg.usage = usageOf(m.Get("usage"))
 	f.firstByte(v, msg)
 }
@@ -96,6 +103,17 @@ func (m *message) at(index agjson.Value) *block {
 		}
 	}
 	return nil
+}
+
+// had says whether a block of that index was finished before its stop came.
+func (m *message) had(index agjson.Value) bool {
+	i, ok := index.Int()
+	for _, b := range m.blocks {
+		if ok && b.index == i {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *facet) blockStart(m *message, ev agjson.Value) bool {
@@ -196,7 +214,7 @@ func (f *facet) messageDelta(m *message, ev agjson.Value) {
 // only forget a message whole, so what is kept is said again in its continuation. false when nothing was to be taken back.
 func (f *facet) abandon(l *lane, a agjson.Value) bool {
 	from, ok := a.Get("from_block_index").Int()
-	m := l.msg
+	m := l.flow
 	if id := a.Get("api_message_id").Str(); !ok || id != "" && id != m.native {
 		return false
 	}
@@ -214,11 +232,11 @@ func (f *facet) abandon(l *lane, a agjson.Value) bool {
 		return false
 	}
 	if fixed { // a tool call has been made: the message stays, and says what of it does not hold
-		f.closeMessage(l)
+		f.closeFlow(l)
 		f.Emit(agjson.Event{MessageID: m.id, Body: &agjson.MessageMetadata{Metadata: objectWith("abandoned_blocks", a.Raw())}})
 		return true
 	}
-	l.msg = nil
+	l.flow = nil
 	f.RemoveMessage(m.id)
 	if len(kept) > 0 {
 		f.sayAgain(l, m, kept)
@@ -230,7 +248,6 @@ func (f *facet) abandon(l *lane, a agjson.Value) bool {
 func (f *facet) sayAgain(l *lane, m *message, kept []*block) {
 	id := f.OpenMessage(l.turn, m.id, &agjson.MessageStart{Role: agjson.RoleAssistant, Model: m.model})
 	n := &message{native: m.native, model: m.model, id: id, lane: l, usage: m.usage}
-	l.msg = n
 	for _, b := range kept {
 		again := &block{index: b.index, kind: b.kind, citations: b.citations}
 		again.signature.WriteString(b.signature.String())
@@ -248,5 +265,5 @@ func (f *facet) sayAgain(l *lane, m *message, kept []*block) {
 		}
 		f.finish(n, again)
 	}
-	f.closeMessage(l)
+	f.CloseMessage(n.id, n.usage)
 }

@@ -98,8 +98,8 @@ func (f *facet) subagentReturned(l *lane, d *agjson.ToolDone, twin agjson.Value)
 	if !f.TurnOpen(l.turn) || l.apart {
 		return
 	}
-	f.closeMessage(l)
-	var end agjson.Body
+	f.closeMessages(l)
+	end := nestedDone(twin.Get("totalTokens"))
 	if d.Outcome != agjson.ToolOutcomeOk {
 		text := "the subagent's call failed"
 		if d.ErrorText != nil && *d.ErrorText != "" {
@@ -110,16 +110,25 @@ func (f *facet) subagentReturned(l *lane, d *agjson.ToolDone, twin agjson.Value)
 	f.SubagentDone(l.turn, end)
 }
 
+// nestedDone is a subagent's success, with the running total that the SDK reports of it.
+func nestedDone(tokens agjson.Value) agjson.Body {
+	var u *agjson.Usage
+	if n := tokens.Number(); n != "" {
+		u = &agjson.Usage{TotalTokens: n, Cumulative: new(true)}
+	}
+	return &agjson.TurnDone{Outcome: &agjson.SuccessOutcome{}, FinishReason: agjson.FinishReasonStop, Usage: u}
+}
+
 // taskEnded ends the turn of a background subagent.
 func (f *facet) taskEnded(v agjson.Value) {
 	l := f.lanes[v.Get("tool_use_id").Str()]
 	if l == nil || l.spawn == "" || !l.apart || !f.TurnOpen(l.turn) {
 		return
 	}
-	f.closeMessage(l)
+	f.closeMessages(l)
 	switch v.Get("status").Str() {
 	case "completed":
-		f.SubagentDone(l.turn, nil)
+		f.SubagentDone(l.turn, nestedDone(v.Path("usage", "total_tokens")))
 	case "stopped", "killed":
 		f.SubagentDone(l.turn, &agjson.TurnAbort{Reason: v.Get("status").StrPtr()})
 	default:

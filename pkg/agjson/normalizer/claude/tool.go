@@ -54,7 +54,7 @@ func (f *facet) user(v agjson.Value) {
 // prompt is what a subagent was asked.
 func (f *facet) prompt(v, content agjson.Value) {
 	l := f.lane(v)
-	f.closeMessage(l)
+	f.closeMessages(l)
 	id := f.OpenMessage(l.turn, v.Get("uuid").Str(), &agjson.MessageStart{Role: agjson.RoleUser})
 	f.produced(v, id)
 	for _, b := range blocksOf(content) {
@@ -102,10 +102,10 @@ func (f *facet) toolResult(v, b agjson.Value, alone bool) {
 func (f *facet) settle(v agjson.Value, id string) string {
 	if l := f.callLane(id); l != nil {
 		f.sealExecuted(l)
-		if l.msg != nil {
-			for _, s := range l.msg.blocks {
+		if m := l.flow; m != nil {
+			for _, s := range m.blocks {
 				if s.kind == toolKind && s.id == id {
-					f.finish(l.msg, s)
+					f.finish(m, s)
 				}
 			}
 		}
@@ -270,6 +270,9 @@ func (f *facet) remove(uuids agjson.Value) {
 			for _, l := range f.order {
 				if l.msg != nil && l.msg.id == id {
 					l.msg = nil
+				}
+				if l.flow != nil && l.flow.id == id {
+					l.flow = nil
 				}
 			}
 			f.RemoveMessage(id)
