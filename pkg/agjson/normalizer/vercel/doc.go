@@ -14,8 +14,8 @@
 // only within a step (providers say "0" in each), so a block's id is `<message id>:<part id>`; tool-call ids stay. What stands
 // outside of any step opens a message of its own.
 //
-//   - A message that holds a data part with an id stays open until the turn ends, since a later part of the same name and id
-//     replaces it there, as it does in the SDK.
+//   - A data part with an id becomes the block `<turnId>:<name>:<id>`, its own id in `_meta`. Its message stays open until the
+//     turn ends, since a later part of the same name and id replaces it there, as it does in the SDK.
 //   - A tool's output is content in text and, when it is no string, structuredContent. Outputs of calls that an earlier
 //     invoke made, with which a resumed stream begins, are adopted as `<toolCallId>:result`.
 //   - An approval request is a hitl.ask; a turn that ends with one unanswered is paused. Automatic ones are settled by the SDK
@@ -33,8 +33,8 @@
 // `finish` ends it; its reason is honest: an error is turn.error, an interruption turn.abort, a run that its stop condition ended
 // on tool calls is aborted, one that the token limit cut is an error. The SDK reports a model stream that just stopped as
 // "other", with parts left open: that is turn.abort stream-truncated. An `error` is followed by a `finish` or by nothing; either
-// way there is one terminal, with the error's message. A `finish` that is followed by more of the same run leaves that in
-// follow-on turns.
+// way there is one terminal, with the error's message. What an application writes after the `finish` is a follow-on turn, one
+// part by itself or another run.
 //
 // # What it refuses to do
 //
