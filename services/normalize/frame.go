@@ -39,12 +39,13 @@ func (o *shardWork) frame(ctx context.Context, f bus.Frame) error {
 		return err
 	}
 	t.touched = time.Now()
+	inv := t.open[f.Invoke]
 	fate, err := o.route(ctx, t, &f)
 	if err != nil {
 		return err
 	}
 	source := f.Start.Source
-	if inv := t.open[f.Invoke]; inv != nil {
+	if inv != nil {
 		source = inv.source
 	}
 	o.s.m.frames.WithLabelValues(label(source), fate).Inc()

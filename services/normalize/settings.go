@@ -9,7 +9,7 @@ import (
 // Settings are the configuration's settings; they fill c, whose present values are the defaults.
 func (c *Config) Settings() []config.Setting {
 	return []config.Setting{
-		&config.StringVar{Name: "normalize-worker", To: &c.Worker, Default: c.Worker, Required: true, Kind: "id",
+		&config.StringVar{Name: "normalize-worker", To: &c.Worker, Default: c.Worker, Kind: "id",
 			Help: "id of this worker, unique among normalize workers and best stable over restarts"},
 		&config.DurationVar{Name: "normalize-ttl", To: &c.TTL, Default: c.TTL, Min: 300 * time.Millisecond, Max: time.Hour,
 			Help: "a worker silent for this long is replaced"},
