@@ -23,16 +23,16 @@ func Example() {
 	}
 	events = append(events, n.Flush()...)
 	for _, ev := range events {
-		fmt.Println(ev.Body.Type(), ev.ID)
+		fmt.Println(ev.Body.Type())
 	}
 	// Output:
 	// turn.start
-	// step.start turn-7:s1
-	// message.start turn-7:m1
-	// text.start turn-7:m1:0
-	// text.delta turn-7:m1:0
-	// text.end turn-7:m1:0
-	// message.end turn-7:m1
-	// step.done turn-7:s1
+	// step.start
+	// message.start
+	// text.start
+	// text.delta
+	// text.end
+	// message.end
+	// step.done
 	// turn.done
 }
