@@ -19,6 +19,8 @@ func commands() []command {
 		execCommand(),
 		tailCommand(),
 		replayCommand(),
+		probeCommand(),
+		redisCommand(),
 		versionCommand(),
 	}
 }
