@@ -21,6 +21,9 @@ func commands() []command {
 		replayCommand(),
 		probeCommand(),
 		redisCommand(),
+		convertCommand(),
+		foldCommand(),
+		checkCommand(),
 		versionCommand(),
 	}
 }
