@@ -34,7 +34,6 @@ const (
 	codeWrongLast     = 10071
 	codeWrongLastAny  = 10164
 	codeIncomplete    = 10176
-	codeUnavailable   = 10008
 )
 
 func isCode(err error, codes ...int) bool {
@@ -55,7 +54,7 @@ func isCode(err error, codes ...int) bool {
 func transient(err error) bool {
 	var e *APIError
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, nats.ErrConnectionClosed):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrClosed), errors.Is(err, nats.ErrConnectionClosed):
 		return false
 	case errors.As(err, &e):
 		return e.Code >= 500 || e.ErrCode == codeIncomplete
@@ -67,7 +66,13 @@ func transient(err error) bool {
 	return false
 }
 
-func anyError(err error) bool { return err != nil }
+// closedOr is ErrClosed for an error of a connection that was closed for good.
+func closedOr(err error) error {
+	if errors.Is(err, nats.ErrConnectionClosed) {
+		return ErrClosed
+	}
+	return err
+}
 
 // Delays of a retry: doubled from the first to the last.
 const (
@@ -117,7 +122,7 @@ func (b *Bus) ask(ctx context.Context, api string, req, resp any) error {
 	defer cancel()
 	m, err := b.nc.RequestWithContext(ctx, "$JS.API."+api, body)
 	if err != nil {
-		return err
+		return closedOr(err)
 	}
 	var fail struct {
 		Error *APIError `json:"error"`
@@ -219,7 +224,7 @@ func (b *Bus) fromReplica(ctx context.Context, stream string, req getRequest) (s
 	defer cancel()
 	m, err := b.nc.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream, body)
 	if err != nil {
-		return stored{}, err
+		return stored{}, closedOr(err)
 	}
 	if err := directStatus(m); err != nil {
 		return stored{}, err

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/agwire/agwire/internal/subject"
 )
 
 // appendBytes bounds what one appender holds that is not stored yet.
@@ -58,6 +56,9 @@ type pendingFrame struct {
 // ended. start travels with index 0 and is not used when that is stored
 // already. Close the appender.
 func (b *Bus) OpenInvoke(ctx context.Context, thread, invoke string, start InvokeStart) (*FrameAppender, InvokeState, error) {
+	if err := start.validate(); err != nil {
+		return nil, InvokeState{}, err
+	}
 	st, err := b.InvokeState(ctx, thread, invoke)
 	if err != nil {
 		return nil, st, err
@@ -100,6 +101,9 @@ func (a *FrameAppender) Append(ctx context.Context, index int64, body []byte) er
 // End queues the end of the invoke after the last frame. An end takes the
 // next index; the invoke takes nothing after it.
 func (a *FrameAppender) End(ctx context.Context, end End) error {
+	if !end.Reason.valid() {
+		return fmt.Errorf("%w: reason of an end", ErrPoison)
+	}
 	a.mu.Lock()
 	next := a.next
 	a.mu.Unlock()
@@ -181,7 +185,7 @@ func (a *FrameAppender) fail(err error) {
 		return
 	}
 	if final := finalAppendError(err); final != nil {
-		a.end(final)
+		a.end(fmt.Errorf("append frames: %w", final))
 		return
 	}
 	a.broken = true
@@ -193,14 +197,16 @@ func (a *FrameAppender) fail(err error) {
 func finalAppendError(err error) error {
 	var e *APIError
 	switch {
-	case errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrBadSubscription):
-		return fmt.Errorf("append frames: %w", ErrClosed)
+	case errors.Is(err, ErrClosed), errors.Is(err, nats.ErrConnectionClosed):
+		return ErrClosed
+	case errors.Is(err, nats.ErrMaxPayload):
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	case !errors.As(err, &e):
 		return nil
 	case e.ErrCode == codeStoreFailed && strings.Contains(e.Text, "maximum"):
-		return fmt.Errorf("append frames: %w: %w", ErrFull, err)
+		return fmt.Errorf("%w: %w", ErrFull, err)
 	case e.ErrCode == codeTooLarge:
-		return fmt.Errorf("append frames: %w: %w", ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
 	}
 	return nil
 }
@@ -342,76 +348,4 @@ func (a *FrameAppender) Close() {
 	a.end(ErrClosed)
 	a.mu.Unlock()
 	_ = a.sub.Unsubscribe()
-}
-
-// EndInvoke stores an end at index next, the number of frames that the caller
-// has seen, whoever appends to the invoke. If more came before it, the end is
-// void. It tells whether the invoke is ended now, by this end or another.
-func (b *Bus) EndInvoke(ctx context.Context, thread, invoke string, next int64, end End) (bool, error) {
-	st, err := b.InvokeState(ctx, thread, invoke)
-	if err != nil || st.Ended || st.Next != next {
-		return st.Ended, err
-	}
-	a, err := b.newAppender(thread, invoke, InvokeStart{}, next, st.Seq)
-	if err != nil {
-		return false, err
-	}
-	defer a.Close()
-	if err := a.End(ctx, end); err != nil {
-		return false, err
-	}
-	if err := a.Flush(ctx); err != nil {
-		return false, err
-	}
-	st, err = b.InvokeState(ctx, thread, invoke)
-	return st.Ended, err
-}
-
-// AppendInput stores an input of a thread beside its frames and returns its
-// frames-stream sequence. id names the input; it may be stored more than once
-// when ctx allows several tries, and is recognised by its id. body is not
-// kept. It holds while the broker has no leader.
-func (b *Bus) AppendInput(ctx context.Context, thread, id string, body []byte) (uint64, error) {
-	if err := subject.CheckID(thread); err != nil {
-		return 0, fmt.Errorf("%w: thread: %w", ErrPoison, err)
-	}
-	if err := b.checkSize(len(body)); err != nil {
-		return 0, err
-	}
-	f := Frame{Kind: KindInput, Input: id}
-	var seq uint64
-	err := retry(ctx, func(err error) bool { return finalAppendError(err) == nil }, func(ctx context.Context) error {
-		var err error
-		seq, err = b.publish(ctx, b.split(b.names.Inputs(thread), f.header(), body))
-		return err
-	})
-	if err != nil {
-		if final := finalAppendError(err); final != nil {
-			err = final
-		}
-		return 0, fmt.Errorf("append an input: %w", err)
-	}
-	return seq, nil
-}
-
-// publish stores msgs, together when they are several, and waits
-// Options.Timeout for the answer.
-func (b *Bus) publish(ctx context.Context, msgs []*nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
-	defer cancel()
-	last := msgs[len(msgs)-1]
-	if len(msgs) > 1 {
-		stampBatch(msgs)
-		for _, m := range msgs[:len(msgs)-1] {
-			if err := b.nc.PublishMsg(m); err != nil {
-				return 0, err
-			}
-		}
-	}
-	m, err := b.nc.RequestMsgWithContext(ctx, last)
-	if err != nil {
-		return 0, err
-	}
-	ack := parseAck(m)
-	return ack.seq, ack.err
 }

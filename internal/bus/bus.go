@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,11 +21,13 @@ const maxWindow = 998
 
 // Bus is one connection to the broker. It is safe for concurrent use.
 type Bus struct {
-	opts   Options
-	names  subject.Names
-	nc     *nats.Conn
-	js     jetstream.JetStream
-	log    *zap.Logger
+	opts    Options
+	names   subject.Names
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	log     *zap.Logger
+	payload int // the server's max_payload, bytes
+
 	closed atomic.Bool
 	gone   chan struct{} // closed when the connection has ended
 
@@ -39,8 +42,9 @@ type listener struct {
 	dropped     func()
 }
 
-// Connect opens the connection, trying again until ctx ends. It validates
-// all options first. Close it with Close.
+// Connect opens the connection, trying again until ctx ends, but not where the
+// broker refuses the credentials or their file is missing. It validates all
+// options first. Close it with Close.
 func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
@@ -54,11 +58,15 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		opts: o, names: names, log: o.Log,
 		listeners: map[*listener]struct{}{},
 	}
-	err = retry(ctx, anyError, func(context.Context) error {
+	err = retry(ctx, connectAgain, func(context.Context) error {
 		gone := make(chan struct{})
 		nc, err := nats.Connect(o.URL, b.natsOptions(gone)...)
-		b.nc, b.gone = nc, gone
-		return err
+		if err != nil {
+			b.log.Debug("connect to the broker", zap.NamedError("err", err))
+			return err
+		}
+		b.nc, b.gone, b.payload = nc, gone, int(nc.MaxPayload())
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bus: connect: %w", err)
@@ -68,6 +76,10 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		return nil, fmt.Errorf("bus: %w", err)
 	}
 	return b, nil
+}
+
+func connectAgain(err error) bool {
+	return !errors.Is(err, nats.ErrAuthorization) && !errors.Is(err, os.ErrNotExist)
 }
 
 func (b *Bus) natsOptions(gone chan struct{}) []nats.Option {
@@ -81,6 +93,7 @@ func (b *Bus) natsOptions(gone chan struct{}) []nats.Option {
 		// What cannot be sent now fails now: a publish that the library
 		// kept back and sent later would reorder.
 		nats.ReconnectBufSize(-1),
+		nats.IgnoreAuthErrorAbort(), // credentials may be renewed
 		nats.PingInterval(5 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(10 * time.Second),
@@ -174,7 +187,7 @@ func (b *Bus) onReconnect() {
 
 func (b *Bus) onDisconnect(err error) {
 	if !b.closed.Load() {
-		b.log.Info("disconnected from the broker", zap.Error(err))
+		b.log.Info("disconnected from the broker", zap.NamedError("err", err))
 	}
 }
 
@@ -187,5 +200,5 @@ func (b *Bus) onError(sub *nats.Subscription, err error) {
 		}
 		return
 	}
-	b.log.Warn("broker", zap.Error(err))
+	b.log.Warn("broker", zap.NamedError("err", err))
 }

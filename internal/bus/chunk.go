@@ -32,8 +32,10 @@ type stored struct {
 	data    []byte
 }
 
-// room is how many bytes of a message's data fit one server message.
-func (b *Bus) room() int { return int(b.nc.MaxPayload()) - headerRoom }
+// room is how many bytes of a message's data fit one server message. It stays
+// as it was when the connection was opened, so that a message that is sent
+// again keeps its number of chunks.
+func (b *Bus) room() int { return b.payload - headerRoom }
 
 // parts is how many server messages n bytes take.
 func (b *Bus) parts(n int) int {

@@ -205,7 +205,7 @@ func (b *Bus) Claim(ctx context.Context, shard int, o WriterOptions) (*FencedWri
 	if err != nil {
 		return nil, err
 	}
-	b.log.Info("claimed a shard", zap.Int("shard", shard), zap.Uint64("term", c.term), zap.Uint64("claim", c.seq), zap.Uint64("tail", c.tail))
+	b.log.Info("claimed a shard", zap.Int("shard", shard), zap.Uint64("term", c.term), zap.Uint64("seq", c.seq))
 	return w, nil
 }
 
@@ -256,7 +256,7 @@ func (w *FencedWriter) reclaim(ctx context.Context) error {
 		if next, err = w.b.claimOnce(ctx, w.shard, t, next, cp); err != nil {
 			return err
 		}
-		w.b.log.Info("claimed a shard again", zap.Int("shard", w.shard), zap.Uint64("term", next.term), zap.Uint64("claim", next.seq))
+		w.b.log.Info("claimed a shard again", zap.Int("shard", w.shard), zap.Uint64("term", next.term), zap.Uint64("seq", next.seq))
 		return w.landed(next, next.tail)
 	})
 }

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"go.uber.org/zap"
 )
 
 // FencedWriter is the one writer of a shard's events stream. It knows the
@@ -45,25 +43,12 @@ type FencedWriter struct {
 	sentMsgs   int    // sends that get an answer, under this claim
 	answered   int
 	lastAnswer time.Time
-	stuck      bool // an error stands; nothing is sent until claimed again
+	stuck      bool  // an error stands; nothing is sent until claimed again
+	doom       error // what claiming again cannot mend
 	err        error
+	again      int // claims after the first
 	changed    chan struct{}
 }
-
-// entry is a message that is not yet stored, or not yet known to be.
-type entry struct {
-	subject string
-	event   EventHeader // Thread "" = a checkpoint
-	body    []byte
-	parts   int
-	last    uint64 // its last message is the n-th of the claim; 0 = not sent
-	sentAt  time.Time
-	acked   bool
-	done    func(Stored)
-}
-
-// batchWait is what each further chunk of a batch adds to the patience.
-const batchWait = 20 * time.Millisecond
 
 // Stored says where a message was stored.
 type Stored struct {
@@ -110,9 +95,9 @@ func (w *FencedWriter) Incarnation() int64 { return w.incarnation }
 // called.
 //
 // done may be nil. It is called in the order of the messages, by a goroutine
-// of the writer's, and must neither block nor call the writer. It is not
-// called for what the writer has not seen stored when it ends: the successor
-// finds out.
+// of the writer's, and must neither block nor call the writer: send to a
+// channel that has room for a window. It is not called for what the writer has
+// not seen stored when it ends: the successor finds out.
 //
 // h.Epoch is zero exactly when h holds ordinal 0, which begins an epoch; done
 // tells it. h.Term is stamped. The error is ctx's, an ErrPoison or ErrTooLarge
@@ -183,159 +168,11 @@ func (w *FencedWriter) put(ctx context.Context, e *entry) error {
 	}
 }
 
-// pump sends what may be sent now. A message in chunks is one atomic batch,
-// sent when nothing else is under way. w.mu is held.
-func (w *FencedWriter) pump() {
-	for !w.stuck && w.err == nil && w.sent < len(w.queue) {
-		e := w.queue[w.sent]
-		if w.sent > 0 && (e.parts > 1 || w.queue[w.sent-1].parts > 1) {
-			return
-		}
-		w.sent++
-		if err := w.send(e); err != nil {
-			w.fail(err)
-		}
-	}
-}
-
-func (w *FencedWriter) send(e *entry) error {
-	first := w.n + 1
-	w.n += uint64(e.parts)
-	e.last, e.sentAt, e.acked = w.n, time.Now(), false
-	w.sentMsgs++
-	msgs := w.b.split(e.subject, w.headerOf(e, first), e.body)
-	setUint(msgs[0].Header, natsExpectedLastSeq, w.held.seq+first-1)
-	return w.b.send(msgs, ackSubject(w.inbox, w.gen, e.last))
-}
-
-func (w *FencedWriter) headerOf(e *entry, first uint64) nats.Header {
-	if e.event.Thread == "" {
-		return make(nats.Header, 4)
-	}
-	h := e.event
-	h.Term = w.held.term
-	h.Epoch = w.epochOf(e, first)
-	return h.header()
-}
-
-// epochOf is the epoch of an event message whose first chunk is the n-th
-// message of the claim.
-func (w *FencedWriter) epochOf(e *entry, n uint64) Epoch {
-	if e.event.Starts() {
-		return Epoch{Incarnation: w.incarnation, Seq: w.held.seq + n}
-	}
-	return e.event.Epoch
-}
-
-// fail stops the pipeline and calls for a new claim. w.mu is held.
-func (w *FencedWriter) fail(err error) {
-	if w.stuck || w.err != nil {
-		return
-	}
-	w.stuck = true
-	w.b.log.Debug("writer stops to claim again", zap.Int("shard", w.shard), zap.Error(err))
-	select {
-	case w.trouble <- struct{}{}:
-	default:
-	}
-}
-
-func (w *FencedWriter) onReconnect() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sent > 0 {
-		w.fail(errors.New("answers may have been lost with the connection"))
-	}
-}
-
-func (w *FencedWriter) onAnswer(m *nats.Msg) {
-	gen, n, ok := answerTo(m.Subject, len(w.inbox)+1)
-	ack := parseAck(m)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !ok || gen != w.gen || w.err != nil {
-		return
-	}
-	w.answered++
-	w.lastAnswer = time.Now()
-	i := sort.Search(w.sent, func(i int) bool { return w.queue[i].last >= n })
-	switch {
-	case ack.err != nil:
-		w.fail(ack.err)
-		return
-	case i == w.sent || w.queue[i].last != n:
-		return
-	case ack.seq != w.held.seq+n:
-		w.fail(fmt.Errorf("stored at %d, not %d", ack.seq, w.held.seq+n))
-		return
-	}
-	w.queue[i].acked = true
-	if i == 0 {
-		w.pop(func(e *entry) bool { return e.acked })
-		w.pump()
-	}
-}
-
-// pop takes what is stored off the queue's head and reports it. w.mu is held,
-// so that reports keep the order.
-func (w *FencedWriter) pop(isStored func(*entry) bool) {
-	k := 0
-	for k < w.sent && isStored(w.queue[k]) {
-		e := w.queue[k]
-		w.acked = e.last
-		seq := w.held.seq + e.last
-		if e.event.Thread == "" {
-			w.checkpoint = checkpointData{body: e.body, covers: seq - uint64(e.parts), seq: seq}
-		}
-		if e.done != nil {
-			e.done(Stored{Seq: seq, Epoch: w.epochOf(e, e.last-uint64(e.parts)+1)})
-		}
-		k++
-	}
-	if k == 0 {
-		return
-	}
-	clear(w.queue[:k])
-	w.queue = w.queue[k:]
-	w.sent -= k
-	w.notify()
-}
-
-func (w *FencedWriter) notify() {
-	close(w.changed)
-	w.changed = make(chan struct{})
-}
-
-// position is the claim held, the messages acknowledged and sent under it,
-// and the checkpoint that the next claim carries.
-func (w *FencedWriter) position() (c claim, acked, sent uint64, cp checkpointData) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.held, w.acked, w.n, w.checkpoint
-}
-
-// landed takes over a new claim of one's own: what the old one stored, up to
-// the sequence tail, is reported, the rest is sent again.
-func (w *FencedWriter) landed(c claim, tail uint64) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if tail < w.held.seq+w.acked || tail > w.held.seq+w.n {
-		return fmt.Errorf("%w: the claim follows %d, not %d to %d", ErrFenced, tail, w.held.seq+w.acked, w.held.seq+w.n)
-	}
-	w.pop(func(e *entry) bool { return w.held.seq+e.last <= tail })
-	w.held = c
-	w.gen++
-	w.sent, w.n, w.acked, w.sentMsgs, w.answered = 0, 0, 0, 0, 0
-	for _, e := range w.queue {
-		e.last, e.acked = 0, false
-	}
-	return nil
-}
-
 // Run keeps the writer going until ctx ends, which is nil, or it is fenced,
 // which is ErrFenced. On any error, or an oldest ack older than
 // Options.AckWait, it claims again and sends what did not land. The writer has
-// ended when Run returns.
+// ended when Run returns: let ctx outlive the work by the time that Flush may
+// take. WriteShard does all that.
 func (w *FencedWriter) Run(ctx context.Context) error {
 	tick := time.NewTicker(max(w.b.opts.AckWait/8, time.Millisecond))
 	defer tick.Stop()
@@ -350,13 +187,13 @@ func (w *FencedWriter) Run(ctx context.Context) error {
 		case <-tick.C:
 			w.checkAge()
 		case <-w.trouble:
-			err := w.reclaim(ctx)
+			err := w.doomed()
+			if err == nil {
+				err = w.reclaim(ctx)
+			}
 			if ctx.Err() != nil {
 				w.end(ErrClosed)
 				return nil
-			}
-			if errors.Is(err, nats.ErrConnectionClosed) {
-				err = ErrClosed
 			}
 			if err != nil {
 				err = fmt.Errorf("write events of shard %d: %w", w.shard, err)
@@ -366,6 +203,12 @@ func (w *FencedWriter) Run(ctx context.Context) error {
 			w.resume()
 		}
 	}
+}
+
+func (w *FencedWriter) doomed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.doom
 }
 
 func (w *FencedWriter) checkAge() {
@@ -415,6 +258,13 @@ func (w *FencedWriter) InFlight() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.queue)
+}
+
+// Reclaims is how often the writer had to claim again.
+func (w *FencedWriter) Reclaims() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.again
 }
 
 // Err is nil while the writer works, else why it ended: ErrFenced or ErrClosed.

@@ -420,3 +420,43 @@ func TestPublishRefusesWhatCannotBeRead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWriteShard(t *testing.T) {
+	srv := natstest.New(t)
+	b := srv.Bus(t, bus.Options{})
+	thread := threadOf(b, 1, 1)
+	o := bus.WriterOptions{Owner: "test"}
+	own := errors.New("own")
+	for name, c := range map[string]struct {
+		work func(ctx context.Context, cancel func(), w *bus.FencedWriter) error
+		want error
+	}{
+		"its context ends": {func(ctx context.Context, cancel func(), w *bus.FencedWriter) error {
+			cancel()
+			<-ctx.Done()
+			return fmt.Errorf("read: %w", ctx.Err())
+		}, nil},
+		"done":      {func(context.Context, func(), *bus.FencedWriter) error { return nil }, nil},
+		"own error": {func(context.Context, func(), *bus.FencedWriter) error { return own }, own},
+		"fenced": {func(ctx context.Context, _ func(), w *bus.FencedWriter) error {
+			must(b.Claim(ctx, 1, bus.WriterOptions{Owner: "other"}))(t).Close()
+			ok(t, w.Publish(ctx, bus.EventHeader{Thread: thread, Count: 1, Frame: -1}, nil, nil))
+			<-ctx.Done()
+			return ctx.Err()
+		}, bus.ErrFenced},
+	} {
+		ctx, cancel := context.WithCancel(ctxT(t))
+		stored := 0
+		err := b.WriteShard(ctx, 1, o, time.Second, func(ctx context.Context, w *bus.FencedWriter) error {
+			ok(t, w.Checkpoint(ctx, []byte("x"), func(bus.Stored) { stored++ }))
+			return c.work(ctx, cancel, w)
+		})
+		cancel()
+		if !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if stored != 1 {
+			t.Errorf("%s: what was queued was not drained", name)
+		}
+	}
+}

@@ -34,12 +34,22 @@ func (k FrameKind) String() string {
 }
 
 // InvokeStart is what the first frame of an invoke carries. Empty fields are
-// not written.
+// not written; each has at most 256 bytes.
 type InvokeStart struct {
 	Source string // framework of the native frames, "claude"
 	Turn   string // id of the turn that the host wants
 	Mapper string // mapper choice
 	Trace  string // W3C traceparent
+}
+
+// validate keeps the headers within their room.
+func (s InvokeStart) validate() error {
+	for _, v := range []string{s.Source, s.Turn, s.Mapper, s.Trace} {
+		if len(v) > subject.MaxID {
+			return fmt.Errorf("%w: %d bytes in a field of an invoke's start", ErrPoison, len(v))
+		}
+	}
+	return nil
 }
 
 // EndReason says why an invoke ended.
@@ -52,6 +62,14 @@ const (
 	EndIdle      EndReason = "idle"      // silent for longer than allowed
 	EndCancel    EndReason = "cancel"    // somebody stopped it
 )
+
+func (r EndReason) valid() bool {
+	switch r {
+	case EndDone, EndTruncated, EndIdle, EndCancel:
+		return true
+	}
+	return false
+}
 
 // End is the end of an invoke. Flush happens there and nowhere else (SPEC §5
 // INV-FLUSH).
@@ -157,9 +175,7 @@ func (b *Bus) decodeFrame(m stored) Frame {
 	case "end":
 		f.Kind = KindEnd
 		f.End = End{Reason: EndReason(get(m.header, HeaderEnd)), Exit: int(h.int(HeaderExit, -1<<31, 0))}
-		switch f.End.Reason {
-		case EndDone, EndTruncated, EndIdle, EndCancel:
-		default:
+		if !f.End.Reason.valid() {
 			h.fail(HeaderEnd, "not a reason")
 		}
 	default:

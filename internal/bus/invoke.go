@@ -94,3 +94,26 @@ func checkIDs(thread, invoke string) error {
 	}
 	return nil
 }
+
+// EndInvoke stores an end at index next, the number of frames that the caller
+// has seen, whoever appends to the invoke. If more came before it, the end is
+// void. It tells whether the invoke is ended now, by this end or another.
+func (b *Bus) EndInvoke(ctx context.Context, thread, invoke string, next int64, end End) (bool, error) {
+	st, err := b.InvokeState(ctx, thread, invoke)
+	if err != nil || st.Ended || st.Next != next {
+		return st.Ended, err
+	}
+	a, err := b.newAppender(thread, invoke, InvokeStart{}, next, st.Seq)
+	if err != nil {
+		return false, err
+	}
+	defer a.Close()
+	if err := a.End(ctx, end); err != nil {
+		return false, err
+	}
+	if err := a.Flush(ctx); err != nil {
+		return false, err
+	}
+	st, err = b.InvokeState(ctx, thread, invoke)
+	return st.Ended, err
+}

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -89,22 +88,23 @@ func (b *Bus) subscribeLive(subj string, single bool, h LiveHandler) (*Live, err
 	l := &Live{b: b, handler: h, single: single, asm: map[int]*assembler{}}
 	sub, err := b.nc.Subscribe(subj, l.onMessage)
 	if err != nil {
-		return nil, fmt.Errorf("subscribe live: %w", err)
+		return nil, fmt.Errorf("subscribe live: %w", closedOr(err))
 	}
 	l.sub = sub
-	err = sub.SetPendingLimits(livePending, livePendingBytes)
-	if err == nil {
-		err = b.nc.FlushTimeout(b.opts.Timeout)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("subscribe live: %w", errors.Join(err, sub.Unsubscribe()))
-	}
 	l.listener = &listener{
 		sub:         sub,
 		reconnected: func() { l.loss(LossReconnect, "") },
 		dropped:     func() { l.loss(LossDropped, "") },
 	}
 	b.listen(l.listener)
+	err = sub.SetPendingLimits(livePending, livePendingBytes)
+	if err == nil {
+		err = closedOr(b.nc.FlushTimeout(b.opts.Timeout))
+	}
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("subscribe live: %w", err)
+	}
 	return l, nil
 }
 

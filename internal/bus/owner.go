@@ -188,7 +188,7 @@ func (w *Owner) keep(ctx context.Context, shard int, work ShardFunc, fatal func(
 			fatal(fmt.Errorf("shard %d: %w", shard, err))
 			return
 		}
-		w.b.log.Warn("work on a shard ended early", zap.String("group", w.o.Group), zap.Int("shard", shard), zap.Error(err))
+		w.b.log.Warn("work on a shard ended early", zap.String("svc", w.o.Group), zap.Int("shard", shard), zap.NamedError("err", err))
 		if time.Since(began) > 10*w.o.TTL {
 			delay = 10 * firstDelay
 		}

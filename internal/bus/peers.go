@@ -38,7 +38,7 @@ func (w *Owner) heartbeat(ctx context.Context) {
 		err = w.read(ctx)
 	}
 	if err != nil {
-		w.b.log.Debug("heartbeat", zap.String("group", w.o.Group), zap.Error(err))
+		w.b.log.Debug("heartbeat", zap.String("svc", w.o.Group), zap.NamedError("err", err))
 		return
 	}
 	now := time.Now()
@@ -75,7 +75,7 @@ func (w *Owner) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, w.b.opts.Timeout)
 	defer cancel()
 	if err := w.store(ctx, true); err != nil {
-		w.b.log.Debug("last heartbeat", zap.String("group", w.o.Group), zap.Error(err))
+		w.b.log.Debug("last heartbeat", zap.String("svc", w.o.Group), zap.NamedError("err", err))
 	}
 }
 

@@ -61,7 +61,7 @@ func (r *reader) next(ctx context.Context) (stored, error) {
 		if errors.Is(err, ErrReset) || errors.Is(err, ErrClosed) {
 			return stored{}, err
 		}
-		r.b.log.Debug("reader starts over", zap.String("stream", r.stream), zap.Uint64("after", r.after), zap.Error(err))
+		r.b.log.Debug("reader starts over", zap.String("subject", r.stream), zap.Uint64("seq", r.after), zap.NamedError("err", err))
 		if err := pause(ctx, delay); err != nil {
 			return stored{}, err
 		}
@@ -93,7 +93,7 @@ func (r *reader) receive(ctx context.Context) (stored, error) {
 }
 
 func (r *reader) open(ctx context.Context) error {
-	if r.b.closed.Load() {
+	if r.b.nc.IsClosed() {
 		return ErrClosed
 	}
 	if err := r.check(ctx); err != nil {
@@ -116,7 +116,7 @@ func (r *reader) open(ctx context.Context) error {
 		return err
 	}
 	it, err := c.Messages(
-		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, max(pullBytes, 2*int(r.b.nc.MaxPayload()))),
+		jetstream.PullMaxMessagesWithBytesLimit(pullMessages, max(pullBytes, 2*r.b.payload)),
 		jetstream.PullExpiry(pullExpiry), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err

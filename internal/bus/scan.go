@@ -91,7 +91,7 @@ func (b *Bus) scanBatch(ctx context.Context, stream string, req getRequest, yiel
 	inbox := b.nc.NewInbox()
 	sub, err := b.nc.SubscribeSync(inbox)
 	if err != nil {
-		return err
+		return closedOr(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
@@ -132,5 +132,6 @@ func (b *Bus) scanBatch(ctx context.Context, stream string, req getRequest, yiel
 func (b *Bus) nextMsg(ctx context.Context, sub *nats.Subscription) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
 	defer cancel()
-	return sub.NextMsgWithContext(ctx)
+	m, err := sub.NextMsgWithContext(ctx)
+	return m, closedOr(err)
 }

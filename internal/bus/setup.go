@@ -31,7 +31,7 @@ const setupWorkers = 8
 // several processes at once. It waits, within ctx, for the broker to have a
 // leader.
 func (b *Bus) Setup(ctx context.Context) error {
-	if n := b.nc.MaxPayload(); n < minPayload {
+	if n := b.payload; n < minPayload {
 		return fmt.Errorf("set up: %w: the server's max_payload, %d bytes, is below %d", ErrFatal, n, minPayload)
 	}
 	g, ctx := errgroup.WithContext(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -74,15 +75,21 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded nats: %w", err)
 	}
+	l := &logger{z: zap.NewNop().Sugar()}
 	if o.Log != nil {
-		srv.SetLogger(logger{o.Log.Sugar()}, false, false)
+		l.z = o.Log.Sugar()
 	}
+	srv.SetLogger(l, false, false)
 	srv.Start()
 	deadline := time.Now().Add(startWithin)
 	for !srv.ReadyForConnections(50 * time.Millisecond) {
 		if err := ctx.Err(); err != nil {
 			stop(srv)
 			return nil, fmt.Errorf("embedded nats: start: %w", err)
+		}
+		if why := l.fatal.Load(); why != nil {
+			stop(srv)
+			return nil, fmt.Errorf("embedded nats: %s", *why)
 		}
 		if !srv.Running() || time.Now().After(deadline) {
 			stop(srv)
@@ -106,7 +113,7 @@ func serverOptions(o Options) *server.Options {
 		JetStreamMaxStore:      o.MaxStore,
 		SyncAlways:             o.SyncAlways,
 		NoSigs:                 true,
-		NoLog:                  o.Log == nil,
+		NoLog:                  true, // its own; the logger is set
 		DisableJetStreamBanner: true,
 		MaxPayload:             int32(o.MaxPayload),
 	}
@@ -174,12 +181,21 @@ func stop(srv *server.Server) {
 }
 
 // logger gives the server's lines to zap, one level down: what is a notice
-// to the server is a debug line to us.
-type logger struct{ z *zap.SugaredLogger }
+// to the server is a debug line to us. What the server calls fatal does not
+// end the process; Start looks for it.
+type logger struct {
+	z     *zap.SugaredLogger
+	fatal atomic.Pointer[string]
+}
 
-func (l logger) Noticef(format string, v ...any) { l.z.Debugf(format, v...) }
-func (l logger) Debugf(format string, v ...any)  { l.z.Debugf(format, v...) }
-func (l logger) Tracef(string, ...any)           {}
-func (l logger) Warnf(format string, v ...any)   { l.z.Warnf(format, v...) }
-func (l logger) Errorf(format string, v ...any)  { l.z.Errorf(format, v...) }
-func (l logger) Fatalf(format string, v ...any)  { l.z.Errorf(format, v...) }
+func (l *logger) Noticef(format string, v ...any) { l.z.Debugf(format, v...) }
+func (l *logger) Debugf(format string, v ...any)  { l.z.Debugf(format, v...) }
+func (l *logger) Tracef(string, ...any)           {}
+func (l *logger) Warnf(format string, v ...any)   { l.z.Warnf(format, v...) }
+func (l *logger) Errorf(format string, v ...any)  { l.z.Errorf(format, v...) }
+
+func (l *logger) Fatalf(format string, v ...any) {
+	why := fmt.Sprintf(format, v...)
+	l.fatal.CompareAndSwap(nil, &why)
+	l.z.Error(why)
+}
