@@ -250,13 +250,13 @@ func TestLogSaysWhatTheNormalizerSays(t *testing.T) {
 	srv := natstest.New(t)
 	b := connect(t, srv, 4)
 	start(t, b, "w1", nil)
-	for _, source := range []string{"vercel"} {
+	for _, source := range []string{"vercel", "claude"} {
 		for _, s := range recordings(t, source, 20) {
 			thread := source + "/" + s.name
 			upload(t, b, thread, "i", s, len(s.frames), true)
 		}
 	}
-	for _, source := range []string{"vercel"} {
+	for _, source := range []string{"vercel", "claude"} {
 		for _, s := range recordings(t, source, 20) {
 			thread := source + "/" + s.name
 			body := waitClosed(t, b, thread, "i")
