@@ -21,7 +21,7 @@ type stream struct {
 }
 
 // streams are those of the vectors and of the corpus, and the project's own.
-func streams(t *testing.T) []stream {
+func streams(t testing.TB) []stream {
 	t.Helper()
 	var out []stream
 	own, err := filepath.Glob("testdata/streams/*.ndjson")

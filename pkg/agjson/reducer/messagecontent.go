@@ -54,7 +54,7 @@ func (r *Reducer) messagesSnapshot(b *agjson.MessagesSnapshot) {
 	for i := range b.Turns {
 		r.track.dirtyTurns[b.Turns[i].TurnID] = struct{}{}
 		if t := r.s.turns[b.Turns[i].TurnID]; t.rec == nil {
-			t.rec = &turnContent{rec: b.Turns[i]}
+			t.rec = &turnContent{rec: clipped(b.Turns[i])}
 		}
 	}
 	for i := range b.Messages {

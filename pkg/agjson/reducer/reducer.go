@@ -251,5 +251,7 @@ func (r *Reducer) foldArtifact(e effect, body agjson.Body) {
 	case *agjson.ArtifactDelta:
 		e.art.c.delta(b)
 	case *agjson.ArtifactEnd:
+		e.art.c.finish()
+		e.art.c.built = nil
 	}
 }

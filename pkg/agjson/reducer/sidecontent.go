@@ -11,8 +11,36 @@ import (
 type artifactContent struct {
 	head  agjson.Artifact // without parts
 	parts []agjson.Block  // finished ones, and the last as it began
-	text  []byte          // the last part's text, once something was joined to it; nil before
+	join  *joined         // what was joined to the last part; nil before
 	built *agjson.Artifact
+}
+
+// joined is a text part that others are joined to.
+type joined struct {
+	text      []byte
+	citations []agjson.Citation
+	pm, meta  bag
+	last      agjson.TextBlock // as it began, with the annotations that came last
+}
+
+func (j *joined) add(b *agjson.TextBlock) {
+	j.text = append(j.text, b.Text...)
+	if b.Citations != nil && j.citations == nil {
+		j.citations = []agjson.Citation{}
+	}
+	j.citations = append(j.citations, b.Citations...)
+	j.pm.merge(b.ProviderMetadata)
+	j.meta.merge(b.Meta)
+	if b.Annotations != nil {
+		j.last.Annotations = b.Annotations
+	}
+}
+
+func (j *joined) value(text string) *agjson.TextBlock {
+	v := j.last
+	v.Text, v.Citations = text, slices.Clip(j.citations)
+	v.ProviderMetadata, v.Meta = agjson.Opaque(j.pm.bytes()), j.meta.bytes()
+	return &v
 }
 
 func (a *artifact) value() *agjson.Artifact {
@@ -22,10 +50,8 @@ func (a *artifact) value() *agjson.Artifact {
 	}
 	v := c.head
 	v.Parts = append(make([]agjson.Block, 0, len(c.parts)), c.parts...)
-	if c.text != nil {
-		last := *c.parts[len(c.parts)-1].(*agjson.TextBlock)
-		last.Text = alias(c.text)
-		v.Parts[len(v.Parts)-1] = &last
+	if c.join != nil {
+		v.Parts[len(v.Parts)-1] = c.join.value(alias(c.join.text))
 	}
 	c.built = &v
 	return c.built
@@ -50,34 +76,20 @@ func (c *artifactContent) delta(b *agjson.ArtifactDelta) {
 		c.parts = append(c.parts, b.Part)
 		return
 	}
-	last := c.parts[len(c.parts)-1].(*agjson.TextBlock)
-	add := b.Part.(*agjson.TextBlock)
-	if c.text == nil {
-		c.text = append(make([]byte, 0, 2*(len(last.Text)+len(add.Text))), last.Text...)
+	if c.join == nil {
+		last := c.parts[len(c.parts)-1].(*agjson.TextBlock)
+		c.join = &joined{last: *last}
+		c.join.add(last)
 	}
-	c.text = append(c.text, add.Text...)
-	if add.Citations == nil && add.ProviderMetadata == nil && add.Annotations == nil && add.Meta == nil {
-		return
-	}
-	joined := *last
-	joined.Citations = append(joined.Citations[:len(joined.Citations):len(joined.Citations)], add.Citations...)
-	joined.ProviderMetadata = mergeObjects(joined.ProviderMetadata, add.ProviderMetadata)
-	joined.Meta = mergeObjects(joined.Meta, add.Meta)
-	if add.Annotations != nil {
-		joined.Annotations = add.Annotations
-	}
-	c.parts[len(c.parts)-1] = &joined
+	c.join.add(b.Part.(*agjson.TextBlock))
 }
 
-// finish turns the joined text of the last part into a part of its own size.
+// finish gives the last part, if others were joined to it, memory of its own size.
 func (c *artifactContent) finish() {
-	if c.text == nil {
-		return
+	if c.join != nil {
+		c.parts[len(c.parts)-1] = c.join.value(strings.Clone(alias(c.join.text)))
+		c.join = nil
 	}
-	last := *c.parts[len(c.parts)-1].(*agjson.TextBlock)
-	last.Text = strings.Clone(alias(c.text))
-	c.parts[len(c.parts)-1] = &last
-	c.text = nil
 }
 
 // memoryContent is a memory record without its value.

@@ -72,6 +72,7 @@ type partition struct {
 
 // group is the messages of one turnId, whether or not that turn is known.
 type group struct {
+	id    string
 	msgs  []*message // with nil where one was removed
 	holes int
 }
@@ -180,6 +181,9 @@ func (s *Structure) Turn(id string) (known, open bool) {
 
 // Message says whether the message is there.
 func (s *Structure) Message(id string) bool { return s.msgs[id] != nil }
+
+// Block says whether a block of the id is there.
+func (s *Structure) Block(id string) bool { return s.blocks[id] != nil }
 
 // Call says whether a tool call is there, and whether it has its final result.
 func (s *Structure) Call(id string) (known, done bool) {

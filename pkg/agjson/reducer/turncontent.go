@@ -11,8 +11,10 @@ type turnContent struct {
 	rec agjson.TurnRecord
 }
 
-func (c *turnContent) value() agjson.TurnRecord {
-	v := c.rec
+func (c *turnContent) value() agjson.TurnRecord { return clipped(c.rec) }
+
+// clipped is the record with lists that an append copies.
+func clipped(v agjson.TurnRecord) agjson.TurnRecord {
 	v.Safety = slices.Clip(v.Safety)
 	v.Handoffs = slices.Clip(v.Handoffs)
 	v.SourceIDs = slices.Clip(v.SourceIDs)

@@ -56,8 +56,8 @@ func (s *Structure) next() uint64 {
 func (s *Structure) group(turnID string) *group {
 	g := s.groups[turnID]
 	if g == nil {
-		g = &group{}
-		s.groups[strings.Clone(turnID)] = g
+		g = &group{id: strings.Clone(turnID)}
+		s.groups[g.id] = g
 	}
 	return g
 }

@@ -23,7 +23,7 @@ type vector struct {
 }
 
 // decodeAll decodes each event, which must be well-formed.
-func decodeAll(t *testing.T, raw []json.RawMessage) []agjson.Event {
+func decodeAll(t testing.TB, raw []json.RawMessage) []agjson.Event {
 	t.Helper()
 	events := make([]agjson.Event, len(raw))
 	for i := range raw {
@@ -36,7 +36,7 @@ func decodeAll(t *testing.T, raw []json.RawMessage) []agjson.Event {
 }
 
 // lines calls f with each line of a file of cases.
-func lines(t *testing.T, path string, f func(n int, v vector)) {
+func lines(t testing.TB, path string, f func(n int, v vector)) {
 	t.Helper()
 	file, err := os.Open(path)
 	if err != nil {
@@ -63,7 +63,7 @@ func lines(t *testing.T, path string, f func(n int, v vector)) {
 }
 
 // vectors is the folder of recorded cases, "" (said loudly) where there is none.
-func vectors(t *testing.T) string {
+func vectors(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("AGWIRE_VECTORS")
 	if dir == "" {
