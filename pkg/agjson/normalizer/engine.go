@@ -78,6 +78,15 @@ func (e *Engine) Derive(prefix, kind string) string {
 	return key + ":" + strconv.Itoa(n)
 }
 
+// Qualify makes a framework's id one that no other invoke of the thread can have: `<turn>:<native>`, where the host named the
+// invoke or its turn. Without a host's name it is the framework's id.
+func (e *Engine) Qualify(native string) string {
+	if name := e.hostTurn(); name != "" {
+		return name + ":" + native
+	}
+	return native
+}
+
 // again is the next free variant `<id>~<n>` of an id that is taken, n from 2.
 func again(id string, taken func(string) bool) string {
 	for n := 2; ; n++ {

@@ -43,7 +43,7 @@ func (e *Engine) ToolArgsSoFar(toolCallID, total string) bool {
 func (e *Engine) ToolArgs(b *agjson.ToolArgsAssembled) { e.Emit(agjson.Event{Body: b}) }
 
 // ToolDone lands a call's result. With a messageID that no message has, the result is adopted by a message of that id; without one it
-// joins the open message of its turn, or, when none is open, is adopted as `<toolCallId>:result`. The turn is the one
+// joins the open message of its turn, or, when none is open, is adopted as `<toolCallId>:result`, qualified. The turn is the one
 // named, else the message's, else the call's, else the last opened.
 func (e *Engine) ToolDone(turnKey, messageID string, b *agjson.ToolDone) {
 	e.Emit(agjson.Event{TurnID: turnKey, MessageID: messageID, Body: b})
@@ -122,11 +122,11 @@ func (e *Engine) toolDone(ev agjson.Event, b *agjson.ToolDone) {
 			e.put(ev)
 			return
 		}
-		ev.MessageID = b.ToolCallID + ":result"
+		ev.MessageID = e.Qualify(b.ToolCallID + ":result")
 	}
 	id := strings.Clone(ev.MessageID)
 	if e.messages[id] != nil {
-		id = b.ToolCallID + ":result"
+		id = e.Qualify(b.ToolCallID + ":result")
 	}
 	if e.messages[id] != nil {
 		id = again(id, func(id string) bool { return e.messages[id] != nil })

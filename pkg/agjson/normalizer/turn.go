@@ -112,15 +112,20 @@ func (e *Engine) rootOpen() *turn {
 	return nil
 }
 
+// hostTurn is the host's name for the first turn; "" when it gave none.
+func (e *Engine) hostTurn() string {
+	if e.host.TurnID == "" && e.host.Invoke != "" {
+		return "turn_" + e.host.Invoke
+	}
+	return e.host.TurnID
+}
+
 // rootID names the next top-level turn.
 func (e *Engine) rootID(key string) string {
 	e.roots++
 	if e.base == "" {
-		switch {
-		case e.host.TurnID != "":
-			e.base = e.host.TurnID
-		case e.host.Invoke != "":
-			e.base = "turn_" + e.host.Invoke
+		switch e.base = e.hostTurn(); {
+		case e.base != "":
 		case key != "":
 			e.base = strings.Clone(key)
 		default:
@@ -128,7 +133,7 @@ func (e *Engine) rootID(key string) string {
 		}
 		return e.base
 	}
-	if e.host.TurnID == "" && e.host.Invoke == "" && key != "" && e.turns[key] == nil {
+	if e.hostTurn() == "" && key != "" && e.turns[key] == nil {
 		return strings.Clone(key)
 	}
 	for {

@@ -146,11 +146,13 @@ func (f *facet) lane(v agjson.Value) *lane {
 // invoke, the parent is a label (SPEC §8 item 16).
 func (f *facet) openSubagent(l *lane, v agjson.Value) {
 	parent := "turn_" + l.spawn
+	id := f.Qualify(parent + ":" + l.spawn)
 	if p := f.callLane(l.spawn); p != nil {
 		parent = p.turn
+		id = parent + ":" + l.spawn
 		f.sealExecuted(p)
 	}
-	l.turn = f.SubagentStart(parent+":"+l.spawn, &agjson.SubagentStart{
+	l.turn = f.SubagentStart(id, &agjson.SubagentStart{
 		ParentTurnID: parent,
 		AgentID:      v.Get("agent_id").StrPtr(),
 		AgentName:    v.Get("subagent_type").StrPtr(),

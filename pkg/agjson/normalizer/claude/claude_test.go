@@ -74,6 +74,8 @@ func streams(t testing.TB) []stream {
 
 var host = normalizer.Host{ThreadID: "th", TurnID: "T", Invoke: "i1"}
 
+func newWith(h normalizer.Host) agtest.Normalizer { return claude.New(h) }
+
 func run(frames []json.RawMessage) []agjson.Event { return agtest.Run(claude.New(host), frames) }
 
 // TestGolden: what the mapper says of every recorded stream is as reviewed, keeps the invariants of SPEC §5.0 and folds.

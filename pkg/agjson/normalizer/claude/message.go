@@ -91,11 +91,19 @@ func (f *facet) messageOf(l *lane, v, m agjson.Value) *message {
 }
 
 func (f *facet) openMessage(l *lane, native string, v, m agjson.Value) *message {
-	id := f.OpenMessage(l.turn, native, &agjson.MessageStart{
+	id := f.OpenMessage(l.turn, f.qualified(native), &agjson.MessageStart{
 		Role: agjson.RoleAssistant, Model: m.Get("model").StrPtr(),
 		AgentID: v.Get("agent_id").StrPtr(), AgentName: v.Get("subagent_type").StrPtr(),
 	})
 	return &message{native: strings.Clone(native), model: m.Get("model").StrPtr(), id: id, lane: l}
+}
+
+// qualified is the id of what the framework calls native; "" stays so, and the engine derives one.
+func (f *facet) qualified(native string) string {
+	if native == "" {
+		return ""
+	}
+	return f.Qualify(native)
 }
 
 // closeWhole ends the message of whole frames.
@@ -155,6 +163,12 @@ func wrapper(v agjson.Value) json.RawMessage {
 		if raw := v.Get(name).RawSet(); raw != nil {
 			list = append(list, agjson.Member{Name: name, Value: raw})
 		}
+	}
+	if v.Get("is_api_error_message").Bool() {
+		list = append(list, agjson.Member{Name: "error", Value: v.Get("error").Raw()})
+	}
+	if d := v.Path("message", "stop_details").RawSet(); d != nil {
+		list = append(list, agjson.Member{Name: "stop_details", Value: d})
 	}
 	return normalizer.Object(list...)
 }

@@ -192,6 +192,8 @@ func servedBy(models agjson.Value) []byte {
 			agjson.Member{Name: "canonicalModel", Value: m.Get("canonicalModel").RawSet()},
 			agjson.Member{Name: "provider", Value: m.Get("provider").RawSet()},
 			agjson.Member{Name: "costBasis", Value: m.Get("costBasis").RawSet()},
+			agjson.Member{Name: "cacheCreationEphemeral5mInputTokens", Value: m.Get("cacheCreationEphemeral5mInputTokens").RawSet()},
+			agjson.Member{Name: "cacheCreationEphemeral1hInputTokens", Value: m.Get("cacheCreationEphemeral1hInputTokens").RawSet()},
 		); o != nil {
 			list = append(list, agjson.Member{Name: model, Value: o})
 		}

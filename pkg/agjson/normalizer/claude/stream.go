@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/normalizer"
 )
 
 // streamEvent maps one event of the Messages API's stream.
@@ -193,6 +194,13 @@ func (f *facet) blockDelta(m *message, ev agjson.Value) bool {
 // messageDelta takes the stop reason and the usage, whose numbers are running totals of the message: the last word counts.
 func (f *facet) messageDelta(m *message, ev agjson.Value) {
 	m.stopped = m.stopped || ev.Path("delta", "stop_reason").Set()
+	if details := ev.Path("delta", "stop_details"); details.Set() {
+		f.refusedFor(details.Get("category"))
+		f.Emit(agjson.Event{MessageID: m.id, Body: &agjson.MessageMetadata{Metadata: normalizer.Object(
+			agjson.Member{Name: "stop_reason", Value: ev.Path("delta", "stop_reason").Raw()},
+			agjson.Member{Name: "stop_details", Value: details.Raw()},
+		)}})
+	}
 	u := usageOf(ev.Get("usage"))
 	if u == nil {
 		return

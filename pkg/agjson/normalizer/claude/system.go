@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"strings"
+
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
 )
@@ -14,14 +16,14 @@ func (f *facet) system(v agjson.Value) {
 	case "informational":
 		f.informational(v)
 	case "model_refusal_fallback":
-		f.refused(v)
+		f.refusedFor(v.Get("api_refusal_category"))
 		if l := f.lanes[""]; l != nil {
 			f.sealExecuted(l)
 		}
 		f.remove(v.Get("retracted_message_uuids"))
 		f.leftOver(kind, v)
 	case "model_refusal_no_fallback":
-		f.refused(v)
+		f.refusedFor(v.Get("api_refusal_category"))
 		f.carry(kind, v)
 	case "task_started":
 		if v.Get("is_backgrounded").Bool() {
@@ -59,9 +61,10 @@ func (f *facet) informational(v agjson.Value) {
 	f.emitExt(v, "informational", kept...)
 }
 
-func (f *facet) refused(v agjson.Value) {
-	if c := v.Get("api_refusal_category").Str(); c != "" {
-		f.refusal = c
+// refusedFor keeps the category of a refusal for the turn that may end with it.
+func (f *facet) refusedFor(category agjson.Value) {
+	if c := category.Str(); c != "" {
+		f.refusal = strings.Clone(c)
 	}
 }
 

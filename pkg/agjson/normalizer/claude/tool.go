@@ -55,7 +55,7 @@ func (f *facet) user(v agjson.Value) {
 func (f *facet) prompt(v, content agjson.Value) {
 	l := f.lane(v)
 	f.closeMessages(l)
-	id := f.OpenMessage(l.turn, v.Get("uuid").Str(), &agjson.MessageStart{Role: agjson.RoleUser})
+	id := f.OpenMessage(l.turn, f.qualified(v.Get("uuid").Str()), &agjson.MessageStart{Role: agjson.RoleUser})
 	f.produced(v, id)
 	for _, b := range blocksOf(content) {
 		if kindOf(b) == textKind {
@@ -70,7 +70,7 @@ func (f *facet) prompt(v, content agjson.Value) {
 // compacted is the summary that stands for the conversation before it.
 func (f *facet) compacted(v, content agjson.Value) {
 	f.summary = false
-	id := f.OpenMessage(f.root(), v.Get("uuid").Str(), &agjson.MessageStart{Role: agjson.RoleUser})
+	id := f.OpenMessage(f.root(), f.qualified(v.Get("uuid").Str()), &agjson.MessageStart{Role: agjson.RoleUser})
 	f.produced(v, id)
 	f.ContentBlock(id, &agjson.CompactionBlock{Text: new(textOf(content)), Provider: new(vendor)})
 	f.CloseMessage(id, nil)
@@ -86,7 +86,7 @@ func (f *facet) toolResult(v, b agjson.Value, alone bool) {
 		d.ErrorText = new(textOf(b.Get("content")))
 	}
 	d.StructuredContent = b.Get("structuredContent").RawSet()
-	ev := agjson.Event{TurnID: turn, MessageID: id + ":result", Body: d}
+	ev := agjson.Event{TurnID: turn, MessageID: f.Qualify(id + ":result"), Body: d}
 	if alone {
 		f.twin(&ev, d, b.Get("content"), v.Get("tool_use_result"))
 	}
