@@ -76,25 +76,25 @@ func TestStartFailsAtOnce(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	for name, c := range map[string]struct {
-		ctx context.Context
-		o   embednats.Options
-	}{
-		"port taken":     {context.Background(), embednats.Options{Dir: t.TempDir(), Port: l.Addr().(*net.TCPAddr).Port}},
-		"dir is a file":  {context.Background(), embednats.Options{Dir: file}},
-		"bad host":       {context.Background(), embednats.Options{Dir: t.TempDir(), Host: "no such host"}},
-		"ended context":  {ended, embednats.Options{Dir: t.TempDir(), Port: l.Addr().(*net.TCPAddr).Port}},
-		"cluster halves": {context.Background(), embednats.Options{Dir: t.TempDir(), Cluster: embednats.Cluster{Name: "c"}}},
+	taken := l.Addr().(*net.TCPAddr).Port
+	for name, o := range map[string]embednats.Options{
+		"port taken":     {Dir: t.TempDir(), Port: taken},
+		"dir is a file":  {Dir: file},
+		"bad host":       {Dir: t.TempDir(), Host: "no such host"},
+		"cluster halves": {Dir: t.TempDir(), Cluster: embednats.Cluster{Name: "c"}},
 	} {
 		began := time.Now()
-		if s, err := embednats.Start(c.ctx, c.o); err == nil {
+		if s, err := embednats.Start(context.Background(), o); err == nil {
 			s.Stop()
 			t.Errorf("%s: started", name)
 		} else if time.Since(began) > 10*time.Second {
 			t.Errorf("%s: only after %v: %v", name, time.Since(began), err)
 		}
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := embednats.Start(ended, embednats.Options{Dir: t.TempDir(), Port: taken}); err == nil {
+		t.Error("started under an ended context")
 	}
 }
 
