@@ -26,6 +26,7 @@ type block struct {
 	said      strings.Builder
 	signature strings.Builder
 	citations []agjson.Citation
+	uncited   agjson.Opaque   // citations of another kind
 	input     json.RawMessage // of a tool call, as the whole frame or the start says it
 	title     *string         // of a tool call
 	meta      json.RawMessage
@@ -36,9 +37,13 @@ type block struct {
 func kindOf(b agjson.Value) blockKind {
 	switch typ := b.Get("type").Str(); typ {
 	case "text":
-		return textKind
+		if isText(b.Get("text")) {
+			return textKind
+		}
 	case "thinking":
-		return reasoningKind
+		if isText(b.Get("thinking")) {
+			return reasoningKind
+		}
 	case "redacted_thinking":
 		return redactedKind
 	case "tool_use", "server_tool_use", "mcp_tool_use":
@@ -53,6 +58,9 @@ func kindOf(b agjson.Value) blockKind {
 	}
 	return otherKind
 }
+
+// isText says that a member is a string, or not there.
+func isText(v agjson.Value) bool { return !v.Set() || v.Kind() == agjson.KindString }
 
 // noAnchor says that the block has no providerMetadata for what stands beside the message.
 func noAnchor(b agjson.Value) bool {
@@ -109,7 +117,7 @@ func (f *facet) confirm(m *message, b, frame agjson.Value) bool {
 	case textKind:
 		whole = b.Get("text").Str()
 		if s.citations == nil {
-			s.citations = citationsOf(b.Get("citations"))
+			s.citations, s.uncited = citationsOf(b.Get("citations"))
 		}
 	case reasoningKind:
 		whole = b.Get("thinking").Str()
@@ -169,7 +177,7 @@ func (f *facet) finish(m *message, b *block) {
 	b.finished = true
 	switch b.kind {
 	case textKind:
-		f.TextEnd(b.id, m.id, &agjson.TextEnd{Citations: b.citations})
+		f.TextEnd(b.id, m.id, &agjson.TextEnd{Citations: b.citations, ProviderMetadata: b.uncited})
 	case reasoningKind:
 		f.ReasoningEnd(b.id, m.id, nil)
 		if sig := b.signature.String(); sig != "" {
@@ -215,7 +223,8 @@ func (f *facet) whole(m *message, b agjson.Value, extra json.RawMessage, meta ag
 		id := m.blockID("text", index)
 		f.TextStart(id, m.id, &agjson.TextStart{ProviderMetadata: agjson.Opaque(extra)})
 		f.TextDelta(id, m.id, textBlockText(b))
-		f.TextEnd(id, m.id, &agjson.TextEnd{Citations: citationsOf(b.Get("citations"))})
+		cited, uncited := citationsOf(b.Get("citations"))
+		f.TextEnd(id, m.id, &agjson.TextEnd{Citations: cited, ProviderMetadata: uncited})
 	case reasoningKind:
 		id := m.blockID("reasoning", index)
 		f.ReasoningStart(id, m.id, &agjson.ReasoningStart{ProviderMetadata: agjson.Opaque(extra)})

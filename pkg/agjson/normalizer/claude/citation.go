@@ -2,15 +2,23 @@ package claude
 
 import "github.com/agwire/agwire/pkg/agjson"
 
-// citationsOf maps the citations of a text; absent, null and none are the same (SPEC §8 item 13).
-func citationsOf(list agjson.Value) []agjson.Citation {
-	var out []agjson.Citation
+// citationsOf maps the citations of a text; absent, null and none are the same (SPEC §8 item 13). Those of another kind come back
+// as they are, as a providerMetadata; nil when there is none.
+func citationsOf(list agjson.Value) (out []agjson.Citation, rest agjson.Opaque) {
 	for _, c := range list.Items {
 		if m, ok := citationOf(c); ok {
 			out = append(out, m)
+			continue
 		}
+		if rest != nil {
+			rest = append(rest, ',')
+		}
+		rest = append(rest, c.Raw()...)
 	}
-	return out
+	if rest != nil {
+		rest = append(append(agjson.Opaque(`{"citations":[`), rest...), `]}`...)
+	}
+	return out, rest
 }
 
 // citationOf maps one citation; false for one of another kind, or without what its kind needs.

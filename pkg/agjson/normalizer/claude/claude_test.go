@@ -94,6 +94,30 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestCases: frames written by hand, for what no recording shows.
+func TestCases(t *testing.T) {
+	paths, err := filepath.Glob("testdata/cases/*.ndjson")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".events.ndjson") {
+			continue
+		}
+		base := strings.TrimSuffix(path, ".ndjson")
+		t.Run(filepath.Base(base), func(t *testing.T) {
+			n := claude.New(host)
+			events := agtest.Run(n, agtest.Lines(t, path))
+			agtest.CheckStream(t, events)
+			agtest.CheckFold(t, events)
+			if n.Stats().Panics > 0 {
+				t.Errorf("%+v", n.Stats())
+			}
+			agtest.Golden(t, base+".events.ndjson", agtest.NDJSON(events))
+		})
+	}
+}
+
 // TestTruth: the fold says what the model said, once each, in order.
 func TestTruth(t *testing.T) {
 	checked := 0

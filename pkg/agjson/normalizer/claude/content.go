@@ -23,7 +23,8 @@ func contentBlock(b agjson.Value) agjson.Block {
 	switch b.Get("type").Str() {
 	case "text":
 		if t := b.Get("text"); t.Kind() == agjson.KindString {
-			return &agjson.TextBlock{Text: t.Str(), Citations: citationsOf(b.Get("citations"))}
+			cited, uncited := citationsOf(b.Get("citations"))
+			return &agjson.TextBlock{Text: t.Str(), Citations: cited, ProviderMetadata: uncited}
 		}
 	case "image":
 		if s := sourceOf(b.Get("source")); s != nil {

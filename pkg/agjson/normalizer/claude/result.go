@@ -26,11 +26,7 @@ func (f *facet) result(v agjson.Value) {
 	end := f.terminal(v)
 	f.denials(v.Get("permission_denials"))
 	f.resultMeta(v, end)
-	if _, done := end.(*agjson.TurnDone); done {
-		f.endSubagents(nil)
-	} else {
-		f.endSubagents(&agjson.TurnAbort{Reason: new("parent-ended")})
-	}
+	f.endSubagents(&agjson.TurnAbort{Reason: new("parent-ended")})
 	f.CloseTurn(turn, end)
 	f.failure, f.refusal = nil, ""
 }

@@ -131,7 +131,7 @@ func (f *facet) blockStart(m *message, ev agjson.Value) bool {
 		if t := c.Get("text").Str(); t != "" {
 			f.say(m, b, t)
 		}
-		b.citations = citationsOf(c.Get("citations"))
+		b.citations, b.uncited = citationsOf(c.Get("citations"))
 	case reasoningKind:
 		b.id = m.blockID("reasoning", index)
 		f.ReasoningStart(b.id, m.id, nil)
@@ -257,7 +257,7 @@ func (f *facet) sayAgain(l *lane, m *message, kept []*block) {
 	id := f.OpenMessage(l.turn, m.id, &agjson.MessageStart{Role: agjson.RoleAssistant, Model: m.model})
 	n := &message{native: m.native, model: m.model, id: id, lane: l, usage: m.usage}
 	for _, b := range kept {
-		again := &block{index: b.index, kind: b.kind, citations: b.citations}
+		again := &block{index: b.index, kind: b.kind, citations: b.citations, uncited: b.uncited}
 		again.signature.WriteString(b.signature.String())
 		kind := "text"
 		if b.kind == textKind {

@@ -21,7 +21,7 @@ func (f *facet) system(v agjson.Value) {
 			f.sealExecuted(l)
 		}
 		f.remove(v.Get("retracted_message_uuids"))
-		f.leftOver(kind, v)
+		f.carry(kind, v)
 	case "model_refusal_no_fallback":
 		f.refusedFor(v.Get("api_refusal_category"))
 		f.carry(kind, v)
@@ -65,13 +65,6 @@ func (f *facet) informational(v agjson.Value) {
 func (f *facet) refusedFor(category agjson.Value) {
 	if c := category.Str(); c != "" {
 		f.refusal = strings.Clone(c)
-	}
-}
-
-// leftOver carries a retraction notice that names no message of ours: then it says something that message.remove does not.
-func (f *facet) leftOver(kind string, v agjson.Value) {
-	if !f.retracts(v.Get("retracted_message_uuids")) {
-		f.carry(kind, v)
 	}
 }
 
@@ -147,7 +140,7 @@ func (f *facet) controlRequest(v agjson.Value) {
 		f.carry("control_request", v)
 		return
 	}
-	f.Emit(agjson.Event{TurnID: f.RootTurn(), Body: &agjson.HitlAsk{
+	f.Emit(agjson.Event{TurnID: f.root(), Body: &agjson.HitlAsk{
 		AskID: id, Kind: agjson.AskKindApproval, ToolCallID: r.Get("tool_use_id").StrPtr(), Continuation: agjson.ContinuationResume,
 		Message: r.Get("title").StrPtr(), Reason: r.Get("decision_reason").StrPtr(),
 		Metadata: normalizer.Object(
