@@ -31,7 +31,6 @@ func exceptions() map[string]string {
 		"SPEC §10.15":       "waits for the re-input surface",
 		"SPEC §10.16":       "waits for the facet of A2A",
 		"SPEC §10.17":       "waits for the reducer's test of opaque deltas",
-		"SPEC §10.18":       "waits for the re-input surface",
 		"SPEC §10.19":       "waits for the facet of A2UI",
 	}
 }

@@ -55,7 +55,7 @@ func TestOpaqueValuesSurviveByteForByte(t *testing.T) {
 	}
 }
 
-// SPEC §10.13, §10.18: what a provider must get back byte-identical is so, and shows in no log (SPEC §13.1, §13.2).
+// SPEC §13.1, §13.2: what a provider must get back byte-identical is so, and shows in no log.
 func TestReplayBlobsRoundTripAndDoNotPrint(t *testing.T) {
 	for _, in := range []string{
 		`{"type":"reasoning.opaque","seq":0,"id":"r","kind":"signature","value":"s3cret/+=="}`,

@@ -1,10 +1,12 @@
 package agjson_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/reducer"
 )
 
 // roundTrip holds a codec to its word: each line is accepted by a producer's check and leaves as it came.
@@ -20,7 +22,7 @@ func roundTrip(t *testing.T, schema, values string) {
 	}
 }
 
-// SPEC §10.3: the four channels of a result stay apart, each under its own name, null told from absent.
+// SPEC §2.1: the four channels of a result stay apart, each under its own name, null told from absent.
 func TestToolResultChannels(t *testing.T) {
 	const all = `{"type":"tool.done","seq":0,"toolCallId":"c","content":[{"type":"text","text":"model"}],"outcome":"ok","structuredContent":{"for":"model"},"uiData":{"for":"view"},"sideData":{"for":"app"}}`
 	roundTrip(t, "AgEvent", all)
@@ -41,7 +43,7 @@ func TestToolResultChannels(t *testing.T) {
 	}
 }
 
-// SPEC §10.5: MCP's base64, and the url and file of others, are one union that loses none.
+// SPEC §2 AgSource: MCP's base64, and the url and file of others, are one union that loses none.
 func TestSourceRoundTrips(t *testing.T) {
 	roundTrip(t, "AgBlock", `
 {"type":"image","source":{"type":"base64","mediaType":"image/png","data":"aGVsbG8="}}
@@ -51,7 +53,7 @@ func TestSourceRoundTrips(t *testing.T) {
 {"type":"document","source":{"type":"file","fileId":"file_9"},"title":"a"}`)
 }
 
-// SPEC §10.14: each surface arm keeps its own names, and the A2UI error is of exactly one of its two kinds.
+// SPEC §3 AgSurfaceInteraction: each surface arm keeps its own names, and the A2UI error is of exactly one of its two kinds.
 func TestSurfaceInteractionsPerArm(t *testing.T) {
 	roundTrip(t, "AgSurfaceInteraction", `
 {"surface":"a2ui","a2uiMessage":"function-response","surfaceId":"s","functionCallId":"f","call":"sum","value":3}
@@ -76,31 +78,91 @@ func TestSurfaceInteractionsPerArm(t *testing.T) {
 	}
 }
 
-// SPEC §10.18: an MRTR continuation is echoed byte-identical, from the ask to the answer in a fresh input.
-func TestRequestStateEchoes(t *testing.T) {
-	const state = `"ey\u0041+/=\u00e9 \"x\""`
-	ask, err := agjson.Decode([]byte(`{"type":"hitl.ask","seq":0,"askId":"a","kind":"form","requestState":` + state + `}`))
-	if err != nil {
-		t.Fatal(err)
+// folded is the fold of events, one a line, each written and read on the way.
+func folded(t *testing.T, events string) agjson.ReduceResult {
+	t.Helper()
+	r := reducer.New()
+	for _, line := range strings.Split(strings.TrimSpace(events), "\n") {
+		ev, err := agjson.Decode([]byte(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		r.Push(ev)
 	}
-	asked := *ask.Body.(*agjson.HitlAsk).RequestState
-	in := agjson.Input{Version: agjson.Version, ThreadID: "th", TurnID: "t2", Body: &agjson.ResumeInput{
-		Answers: []agjson.HitlAnswer{{AskID: "a", Status: agjson.AnswerStatusResolved, RequestState: &asked}},
-	}}
+	if why := r.Parked(); why != "" {
+		t.Fatal(why)
+	}
+	return r.Result()
+}
+
+// reinput is the input as its receiver reads it.
+func reinput(t *testing.T, in agjson.Input) agjson.Input {
+	t.Helper()
 	out, err := in.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back agjson.Input
-	if err := back.UnmarshalJSON(out); err != nil {
+	if err := agjson.Check("AgInput", agjson.Producer, out); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}
-	if got := *back.Body.(*agjson.ResumeInput).Answers[0].RequestState; string(got) != "eyA+/=é \"x\"" || got != asked {
+	var back agjson.Input
+	if err := back.UnmarshalJSON(out); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// SPEC §10.13: blobs for replay, and flat metadata, survive events, fold and re-input byte-identical.
+func TestReplayBlobsSurviveTheFold(t *testing.T) {
+	blocks := []string{
+		`{"type":"search-result","url":"u","opaque":{"kind":"ciphertext","value":"EqMD+/=="}}`,
+		`{"type":"text","text":"t","citations":[{"kind":"url","citedText":"c","encryptedIndex":"Eo8B+/==","url":"u"}]}`,
+		`{"type":"compaction","opaque":{"kind":"encrypted","value":"cGFjdA==","provider":"anthropic"}}`,
+		`{"type":"reasoning","opaque":{"kind":"redacted","value":"cmVk+/=="},"providerMetadata":{"anthropic":{"n":1.50}},"itemId":"rs_1"}`,
+		`{"type":"tool-call","toolCallId":"c","name":"n","input":{"b":1e2,"a":9007199254740993},"signature":"c2ln+/==","providerMetadata":{"itemId":"fc_1"},"_meta":{"timestamp":1.0,"traceparent":"00-ab"}}`,
+	}
+	events := `{"type":"turn.start","seq":0,"turnId":"t","threadId":"th"}
+{"type":"message.start","seq":1,"id":"m","turnId":"t","role":"assistant","threadId":"th"}
+{"type":"reasoning.start","seq":2,"id":"r","turnId":"t"}
+{"type":"reasoning.opaque","seq":3,"id":"r","turnId":"t","kind":"signature","value":"EpYC+/==","provider":"anthropic"}
+{"type":"reasoning.end","seq":4,"id":"r","turnId":"t"}
+{"type":"message.metadata","seq":5,"turnId":"t","messageId":"m","metadata":{"totalTokens":12.0,"createdAt":"x"}}
+`
+	for i, b := range blocks {
+		events += fmt.Sprintf(`{"type":"content.block","seq":%d,"turnId":"t","block":%s}`+"\n", 6+i, b)
+	}
+	in := reinput(t, agjson.Input{Version: agjson.Version, ThreadID: "th", TurnID: "t2", Body: &agjson.StartInput{Messages: folded(t, events).Messages}})
+	m := in.Body.(*agjson.StartInput).Messages[0]
+	want := append([]string{`{"type":"reasoning","opaque":{"kind":"signature","value":"EpYC+/==","provider":"anthropic"}}`}, blocks...)
+	if len(m.Content) != len(want) {
+		t.Fatalf("%d blocks, want %d", len(m.Content), len(want))
+	}
+	for i, b := range m.Content {
+		got := string(agjson.AppendBlock(nil, b))
+		if want := want[i]; got != want && strings.ReplaceAll(got, `"text":"",`, "") != want {
+			t.Errorf("came back as\n%s, want\n%s", got, want)
+		}
+	}
+	if string(m.Metadata) != `{"totalTokens":12.0,"createdAt":"x"}` {
+		t.Errorf("metadata came back as %s", m.Metadata)
+	}
+}
+
+// SPEC §10.18: an MRTR continuation survives ask, fold and answer byte-identical; the answer is a fresh input.
+func TestRequestStateEchoes(t *testing.T) {
+	const state = `ey\u0041+/=\u00e9 \"x\"`
+	result := folded(t, `{"type":"turn.start","seq":0,"turnId":"t","threadId":"th"}
+{"type":"turn.done","seq":1,"turnId":"t","outcome":{"type":"paused","asks":[{"askId":"a","kind":"form","requestState":"`+state+`"}]},"finishReason":"paused"}`)
+	asked := result.Turns[0].Asks[0].RequestState
+	in := reinput(t, agjson.Input{Version: agjson.Version, ThreadID: "th", TurnID: "t2", Body: &agjson.ResumeInput{
+		Answers: []agjson.HitlAnswer{{AskID: "a", Status: agjson.AnswerStatusResolved, RequestState: asked}},
+	}})
+	if got := *in.Body.(*agjson.ResumeInput).Answers[0].RequestState; string(got) != "eyA+/=é \"x\"" {
 		t.Errorf("echoed as %q", string(got))
 	}
 }
 
-// SPEC §10.19: an A2UI component stream passes with its payloads byte-identical, its catalog by reference.
+// SPEC §4, §6 Pattern 1b: an A2UI component stream passes with its payloads byte-identical, its catalog by reference.
 func TestComponentStreaming(t *testing.T) {
 	roundTrip(t, "AgEvent", `
 {"type":"ui.surface.start","seq":0,"surfaceId":"s","catalogId":"https://a2ui.org/basic","sendDataModel":true,"components":[{"id":"root","component":{"Column":{"children":["b","b"]}}}],"dataModel":{"z":1,"a":1.0}}
