@@ -56,7 +56,7 @@ function fault(path, why) {
 const scalars = {
   string: (v, path) => (typeof v === 'string' ? undefined : fault(path, 'want a string')),
   number: (v, path) => (typeof v === 'number' ? undefined : fault(path, 'want a number')),
-  int: (v, path) => (typeof v === 'number' && Number.isInteger(v) && v >= 0 ? undefined : fault(path, 'want an ordinal')),
+  seq: (v, path) => (typeof v === 'number' && Number.isSafeInteger(v) && v >= 0 ? undefined : fault(path, 'want an ordinal')),
   bool: (v, path) => (typeof v === 'boolean' ? undefined : fault(path, 'want true or false')),
   any: () => undefined,
   meta: (v, path) => (isObject(v) ? undefined : fault(path, 'want an object')),

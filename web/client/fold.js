@@ -148,16 +148,21 @@ export class Fold {
     return this.#state.artifacts.get(id)?.artifact;
   }
 
+  /** @param {string} turnId @returns {import('./types.js').AgArtifact[]} the live artifacts of a turn */
+  artifactsOf(turnId) {
+    return Array.from(this.#state.artifacts.values(), (a) => a.artifact).filter((a) => a.turnId === turnId);
+  }
+
   /**
-   * What is known of a tool call: its block, its result so far, and the arguments as far as they have streamed ('' once they are
-   * assembled).
+   * What is known of a tool call: its block, its result so far, the arguments as far as they have streamed ('' once they are
+   * assembled), and its turn.
    *
    * @param {string} toolCallId
-   * @returns {{call: any|undefined, result: any|undefined, streamed: string}}
+   * @returns {{call: any|undefined, result: any|undefined, streamed: string, turnId: string|undefined}}
    */
   tool(toolCallId) {
     const call = this.#state.calls.get(toolCallId);
-    return { call: call?.block, result: this.#state.results.get(toolCallId)?.block, streamed: call?.scratch ?? '' };
+    return { call: call?.block, result: this.#state.results.get(toolCallId)?.block, streamed: call?.scratch ?? '', turnId: call?.owner.message.turnId };
   }
 
   /**

@@ -18,14 +18,26 @@ export class Live {
   errors = new Map();
   /** Surfaces not yet ended by surfaceId. @type {Map<string, any>} */
   surfaces = new Map();
+  /** @type {Set<string>} */
+  #touched = new Set();
   /** Turns that wait for their asks. @type {Set<string>} */
   #paused = new Set();
 
-  /**
-   * @param {any} ev
-   * @returns {string|undefined} the id of the turn whose facts changed, '' for the thread's; nothing where none did
-   */
+  /** @param {any} ev */
   push(ev) {
+    const turnId = this.#take(ev);
+    if (turnId !== undefined) this.#touched.add(turnId);
+  }
+
+  /** @returns {Set<string>} the turns whose facts have changed since the last call, '' for the thread itself */
+  takeTouched() {
+    const taken = this.#touched;
+    this.#touched = new Set();
+    return taken;
+  }
+
+  /** @returns {string|undefined} the id of the turn whose facts changed; nothing where none did */
+  #take(ev) {
     switch (ev.type) {
       case 'hitl.ask':
         this.asks.set(ev.askId, ev);

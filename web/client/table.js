@@ -423,7 +423,7 @@ object AgReduceResult ReduceResult
 # ── output events (§4) ──
 
 union AgEvent Event type
-  seq int
+  seq seq
   id? string
   turnId? string
   messageId? string
