@@ -19,7 +19,7 @@
  * @property {import('../types.js').AgMessage} message
  * @property {Turn|undefined} turn undefined for a message of a snapshot whose turn is not known
  * @property {'started'|'sealed'|'adopted'|'restored'} seal started takes blocks; adopted was born by `tool.done.messageId` and takes
- *   results that name it; restored came by a snapshot: like adopted where its role is tool, else sealed
+ *   results that name it, blocks only once a removal makes it the target; restored came by a snapshot: like adopted where its role is tool, else sealed
  * @property {Node[]} nodes those of its blocks that ids lead to
  *
  * @typedef {object} Node a block that an id leads to
@@ -88,14 +88,21 @@ export class State {
     return turn;
   }
 
-  /** @param {Turn} turn */
+  /** Closes a turn, and with it the messages that still take blocks. @param {Turn} turn */
   closeTurn(turn) {
     turn.closed = true;
     this.open.delete(turn);
+    for (const m of turn.messages) if (m.seal === 'started') this.seal(m);
     turn.targets.clear();
     turn.stacks.clear();
     this.touchTurn(turn);
-    for (const m of turn.messages) if (m.seal === 'started') this.touchMessage(m);
+  }
+
+  /** Opens a closed turn again: what follows attaches under it. @param {Turn} turn */
+  reopenTurn(turn) {
+    turn.closed = false;
+    this.open.add(turn);
+    this.touchTurn(turn);
   }
 
   /**
@@ -252,8 +259,15 @@ function revertTarget(m) {
   if (m.turn.targets.get(candidate) !== m) return;
   const stack = m.turn.stacks.get(candidate);
   while (stack.length > 0 && stack[stack.length - 1].seal === 'sealed') stack.pop();
-  if (stack.length === 0) m.turn.targets.delete(candidate);
-  else m.turn.targets.set(candidate, stack[stack.length - 1]);
+  const top = stack[stack.length - 1];
+  if (top === undefined) {
+    m.turn.targets.delete(candidate);
+    return;
+  }
+  m.turn.targets.set(candidate, top);
+  if (top.seal === 'started') return;
+  top.seal = 'started'; // it has taken results alone, and takes blocks as well from now on
+  m.turn.unsealed++;
 }
 
 /** @returns {import('../types.js').Changes} */

@@ -49,11 +49,13 @@ const argsAssembled = onCall((node, ev) => {
   mergeBag(block, 'providerMetadata', ev.providerMetadata);
 });
 
-/** A result lands once: over its preliminary one, in the message it names or gives birth to, else in the open message. */
+/**
+ * A result lands once: over its preliminary one, in the message it names or gives birth to, else in the open message. Its call
+ * need not be in the fold: a resumed run brings results of calls that another log holds.
+ */
 function toolDone(s, ev) {
   const call = s.calls.get(ev.toolCallId);
-  if (call === undefined) return 'no such tool call';
-  const turn = s.ownerOf(ev) ?? (ev.turnId === undefined ? call.owner.turn : undefined);
+  const turn = s.ownerOf(ev) ?? (ev.turnId === undefined ? call?.owner.turn : undefined);
   if (turn === undefined) return why.noOwner;
   if (turn.closed) return why.closed;
   const before = s.results.get(ev.toolCallId);
@@ -62,7 +64,7 @@ function toolDone(s, ev) {
   if (typeof m === 'string') return m;
   const node = s.addBlock(m, 'result', resultBlock(ev, undefined), { call: ev.toolCallId });
   s.keepOpen(node, ev.more === true);
-  s.touchMessage(call.owner);
+  if (call !== undefined) s.touchMessage(call.owner);
   return undefined;
 }
 
@@ -72,7 +74,7 @@ function replaceResult(s, node, ev) {
   if (owner.turn === undefined) return why.noOwner;
   if (owner.turn.closed) return why.closed;
   if (!node.waiting) return 'the call has its final result';
-  if (owner.seal === 'sealed') return why.sealed;
+  if (takesNoResults(owner)) return why.sealed;
   if (ev.messageId !== undefined && ev.messageId !== owner.message.id) return 'the preliminary result is in another message';
   s.replaceBlock(node, resultBlock(ev, node.block));
   s.keepOpen(node, ev.more === true);
@@ -86,11 +88,15 @@ function adopt(s, ev, turn) {
   const m = s.messages.get(ev.messageId);
   if (m !== undefined) {
     if (m.turn !== turn) return 'the message it names is of another turn';
-    return m.seal === 'sealed' || (m.seal === 'restored' && m.message.role !== 'tool') ? why.sealed : m;
+    return takesNoResults(m) ? why.sealed : m;
   }
   const born = { id: ev.messageId, role: 'tool', content: [], turnId: turn.record.turnId, threadId: turn.record.threadId };
   pick(born, ev, ['candidateIndex']);
   return s.addMessage(born, turn, 'adopted');
+}
+
+function takesNoResults(m) {
+  return m.seal === 'sealed' || (m.seal === 'restored' && m.message.role !== 'tool');
 }
 
 function resultBlock(ev, before) {

@@ -10,6 +10,7 @@ import { why } from './blocks.js';
 function turnStart(s, ev) {
   const known = s.turns.get(ev.turnId);
   const turn = known ?? s.addTurn({ turnId: ev.turnId, threadId: ev.threadId }, false);
+  if (turn.closed) s.reopenTurn(turn);
   pick(turn.record, ev, ['threadId', 'trigger']);
   s.touchTurn(turn);
 }
@@ -17,6 +18,7 @@ function turnStart(s, ev) {
 function subagentStart(s, ev) {
   const known = s.turns.get(ev.turnId);
   if (known !== undefined) {
+    if (known.closed) s.reopenTurn(known);
     known.nested = true;
     known.record.parentTurnId = ev.parentTurnId;
     s.touchTurn(known);
