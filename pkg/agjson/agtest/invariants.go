@@ -96,7 +96,7 @@ func folds(b agjson.Body) bool {
 // goes to a message that is not open.
 func CheckMsg(t TB, events []agjson.Event) {
 	t.Helper()
-	m := tracker{turnOf: map[string]string{}, open: map[string]bool{}, block: map[string]string{}, call: map[string]string{}}
+	m := newTracker()
 	for i := range events {
 		for _, fault := range m.event(&events[i]) {
 			t.Errorf("INV-MSG: event %d, a %s: %s", i, events[i].Body.Type(), fault)
@@ -112,10 +112,15 @@ func CheckMsg(t TB, events []agjson.Event) {
 // tracker follows which messages are open and what lies in them.
 type tracker struct {
 	turnOf map[string]string // of a message
-	order  []string          // messages in opening order
+	cand   map[string]agjson.Number
+	order  []string // messages in opening order
 	open   map[string]bool
 	block  map[string]string // → its message
 	call   map[string]string // → its message
+}
+
+func newTracker() *tracker {
+	return &tracker{turnOf: map[string]string{}, cand: map[string]agjson.Number{}, open: map[string]bool{}, block: map[string]string{}, call: map[string]string{}}
 }
 
 // home is the message of a block that an event makes.
@@ -124,11 +129,34 @@ func (m *tracker) home(ev *agjson.Event) string {
 		return ev.MessageID
 	}
 	for i := len(m.order) - 1; i >= 0; i-- {
-		if id := m.order[i]; m.open[id] && m.turnOf[id] == ev.TurnID {
+		if id := m.order[i]; m.open[id] && m.turnOf[id] == ev.TurnID && m.cand[id] == candidate(ev.Body) {
 			return id
 		}
 	}
 	return ""
+}
+
+// candidate is the candidate that an event is of; absent is 0.
+func candidate(b agjson.Body) agjson.Number {
+	n := agjson.Number("")
+	switch b := b.(type) {
+	case *agjson.MessageStart:
+		n = b.CandidateIndex
+	case *agjson.TextStart:
+		n = b.CandidateIndex
+	case *agjson.ReasoningStart:
+		n = b.CandidateIndex
+	case *agjson.ToolStart:
+		n = b.CandidateIndex
+	case *agjson.ToolDone:
+		n = b.CandidateIndex
+	case *agjson.ContentBlock:
+		n = b.CandidateIndex
+	}
+	if n == "" {
+		return "0"
+	}
+	return n
 }
 
 func (m *tracker) event(ev *agjson.Event) (faults []string) {
@@ -142,7 +170,7 @@ func (m *tracker) event(ev *agjson.Event) (faults []string) {
 		if _, known := m.turnOf[ev.ID]; known {
 			faults = append(faults, fmt.Sprintf("message %q starts again", ev.ID))
 		}
-		m.turnOf[ev.ID], m.open[ev.ID] = ev.TurnID, true
+		m.turnOf[ev.ID], m.open[ev.ID], m.cand[ev.ID] = ev.TurnID, true, candidate(b)
 		m.order = append(m.order, ev.ID)
 	case *agjson.MessageEnd:
 		need(ev.ID, "the end")
@@ -187,29 +215,26 @@ func (m *tracker) event(ev *agjson.Event) (faults []string) {
 func CheckBlock(t TB, events []agjson.Event) {
 	t.Helper()
 	seen := map[string]bool{}
-	in := map[string]string{} // message by call
+	m := newTracker()
 	for i := range events {
 		key := ""
 		switch b := events[i].Body.(type) {
 		case *agjson.MessageRemove:
-			for call, msg := range in {
-				if msg == events[i].ID {
-					delete(seen, call)
+			for call, msg := range m.call {
+				if msg == events[i].ID || events[i].ID == "*" && m.turnOf[msg] == events[i].TurnID {
+					delete(seen, "call "+call)
 				}
 			}
-			continue
 		case *agjson.TextStart, *agjson.ReasoningStart:
 			key = "block " + events[i].ID
 		case *agjson.ToolStart:
 			key = "call " + b.ToolCallID
-			in[key] = events[i].MessageID
-		default:
-			continue
 		}
-		if seen[key] {
+		if key != "" && seen[key] {
 			t.Errorf("INV-BLOCK: event %d starts %s again", i, key)
 		}
 		seen[key] = true
+		m.event(&events[i])
 	}
 }
 

@@ -23,8 +23,6 @@ func (e *Engine) artifactPart(ev agjson.Event, id string, end bool) {
 	if end {
 		e.artifacts[id] = false
 	}
-	if t := e.owner(&ev); t != nil {
-		ev.TurnID = t.id
-	}
+	e.mark(&ev)
 	e.put(ev)
 }

@@ -25,6 +25,12 @@ type block struct {
 	soFar strings.Builder // of a cumulative source only
 }
 
+// whole is a block that came by content.block, with an id by which another replaces it.
+type whole struct {
+	id  string // as emitted
+	msg *message
+}
+
 // TextStart opens a text block; b may be nil. id must not be empty.
 func (e *Engine) TextStart(id, messageID string, b *agjson.TextStart) {
 	if b == nil {
@@ -181,19 +187,20 @@ func (e *Engine) blockEnd(ev agjson.Event, kind blockKind) {
 
 func (e *Engine) contentBlock(ev agjson.Event, b *agjson.ContentBlock) {
 	if b.Transient != nil && *b.Transient { // folds to nothing, so it needs no message (SPEC §5 content.block)
-		if t := e.owner(&ev); t != nil {
-			ev.TurnID = t.id
-		}
+		e.mark(&ev)
 		e.put(ev)
 		return
 	}
-	id := ev.ID
-	if d, ok := b.Block.(*agjson.DataBlock); ok && id == "" && d.ID != nil {
-		id = *d.ID
+	data, _ := b.Block.(*agjson.DataBlock)
+	key := ev.ID
+	if data != nil && key == "" && data.ID != nil {
+		key = *data.ID
 	}
-	if m := e.whole[id]; m != nil && id != "" { // replaces in place (SPEC §5 INV-BLOCK)
-		ev.TurnID = m.turn.id
-		if !m.open {
+	w, known := e.whole[key]
+	if known { // replaces in place (SPEC §5 INV-BLOCK)
+		name(&ev, data, w.id)
+		ev.TurnID, ev.MessageID = w.msg.turn.id, w.msg.id
+		if !w.msg.open {
 			e.refuse("sealed-message", ev)
 			return
 		}
@@ -201,9 +208,24 @@ func (e *Engine) contentBlock(ev agjson.Event, b *agjson.ContentBlock) {
 		return
 	}
 	m := e.home(&ev, b.CandidateIndex)
-	if id != "" {
-		e.whole[strings.Clone(id)] = m
+	if key != "" {
+		id := strings.Clone(key)
+		if e.blockIDs[id] {
+			id = again(id, func(id string) bool { return e.blockIDs[id] })
+		}
+		e.blockIDs[id] = true
+		e.whole[strings.Clone(key)] = whole{id, m}
+		name(&ev, data, id)
 	}
 	ev.TurnID = m.turn.id
 	e.put(ev)
+}
+
+// name gives a whole block the id that it goes by.
+func name(ev *agjson.Event, data *agjson.DataBlock, id string) {
+	if ev.ID != "" {
+		ev.ID = id
+	} else if data != nil && *data.ID != id {
+		data.ID = &id
+	}
 }

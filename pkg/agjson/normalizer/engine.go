@@ -22,12 +22,13 @@ type Engine struct {
 	turns     map[string]*turn // by the facet's key and by id
 	stack     []*turn          // the open ones, in opening order
 	last      *turn            // the last top-level one, open or not
+	recent    *turn            // the last opened one, open or not
 	roots     int              // top-level ones so far
 	messages  map[string]*message
 	unsealed  []*message // in opening order
 	blocks    map[blockKey]*block
 	blockIDs  map[string]bool
-	whole     map[string]*message // of content.block with an id, by it
+	whole     map[string]whole // by the facet's id
 	calls     map[string]*call
 	artifacts map[string]bool
 	minted    map[string]int // by prefix, see Derive
@@ -38,7 +39,7 @@ func NewEngine(vendor string, host Host) *Engine {
 	return &Engine{
 		vendor: vendor, host: host, thread: host.ThreadID,
 		turns: map[string]*turn{}, messages: map[string]*message{}, blocks: map[blockKey]*block{},
-		blockIDs: map[string]bool{}, whole: map[string]*message{}, calls: map[string]*call{}, artifacts: map[string]bool{}, minted: map[string]int{},
+		blockIDs: map[string]bool{}, whole: map[string]whole{}, calls: map[string]*call{}, artifacts: map[string]bool{}, minted: map[string]int{},
 	}
 }
 
@@ -161,10 +162,20 @@ func (e *Engine) Emit(ev agjson.Event) {
 	case *agjson.MessagesSnapshot:
 		e.put(ev)
 	default: // live-only ones, state.*, memory.write
-		if t := e.owner(&ev); t != nil {
-			ev.TurnID = t.id
-		}
+		e.mark(&ev)
 		e.put(ev)
+	}
+}
+
+// mark names the turn of an event that needs none: its owner, open or not, else the last opened one.
+func (e *Engine) mark(ev *agjson.Event) {
+	t := e.owner(ev)
+	if t == nil {
+		t = e.recent
+	}
+	ev.TurnID = ""
+	if t != nil {
+		ev.TurnID = t.id
 	}
 }
 

@@ -13,6 +13,7 @@ type message struct {
 	turn    *turn
 	start   agjson.MessageStart
 	open    bool
+	removed bool
 	adopted string   // the tool call whose result made it, "" for one that message.start opened
 	next    *message // the continuation of a sealed one
 }
@@ -39,7 +40,10 @@ func (e *Engine) MessageOpen(id string) bool {
 }
 
 // HasMessage says whether a message of that id stands in the fold.
-func (e *Engine) HasMessage(id string) bool { return e.messages[id] != nil }
+func (e *Engine) HasMessage(id string) bool {
+	m := e.messages[id]
+	return m != nil && !m.removed
+}
 
 // RemoveMessage deletes a message (SPEC §5 message.remove); an unknown one is let pass, as the fold lets it.
 func (e *Engine) RemoveMessage(id string) {
@@ -149,21 +153,27 @@ func (e *Engine) messageRemove(ev agjson.Event) {
 	if m := e.messages[ev.ID]; m != nil {
 		ev.TurnID = m.turn.id
 		e.forget(func(x *message) bool { return x == m })
-	} else if t := e.owner(&ev); t != nil {
-		ev.TurnID = t.id
+	} else {
+		e.mark(&ev)
 	}
 	e.put(ev)
 }
 
-// forget leaves removed messages out of what is open. Their ids and those of their blocks stay taken; their tool calls are
-// gone from the fold, so that a framework may make them again.
+// forget leaves removed messages out of what is open. Their ids and those of their blocks stay taken; their tool calls
+// and results are gone from the fold, so that a framework may make them again.
 func (e *Engine) forget(gone func(*message) bool) {
-	for id, c := range e.calls {
+	for _, m := range e.messages {
+		m.removed = m.removed || gone(m)
+	}
+	for _, c := range e.calls {
 		if c.msg != nil && gone(c.msg) {
-			delete(e.calls, id)
+			c.msg = nil
+		}
+		if c.home != nil && gone(c.home) {
+			c.home, c.result, c.final = nil, nil, false
 		}
 	}
-	maps.DeleteFunc(e.whole, func(_ string, m *message) bool { return gone(m) })
+	maps.DeleteFunc(e.whole, func(_ string, w whole) bool { return gone(w.msg) })
 	e.unsealed = slices.DeleteFunc(e.unsealed, func(m *message) bool {
 		if !gone(m) {
 			return false
@@ -198,6 +208,7 @@ func (e *Engine) home(ev *agjson.Event, candidate agjson.Number) *message {
 			m = e.continueMessage(m, e.live(m.turn), nil)
 		}
 		ev.MessageID = m.id
+		joinCandidate(ev, m)
 		return m
 	}
 	t := e.place(ev)
@@ -210,6 +221,26 @@ func (e *Engine) home(ev *agjson.Event, candidate agjson.Number) *message {
 	m := e.unsealed[len(e.unsealed)-1]
 	ev.MessageID = m.id
 	return m
+}
+
+// joinCandidate makes a block's event of the candidate that its message is of: the fold finds the message by it.
+func joinCandidate(ev *agjson.Event, m *message) {
+	var p *agjson.Number
+	switch b := ev.Body.(type) {
+	case *agjson.TextStart:
+		p = &b.CandidateIndex
+	case *agjson.ReasoningStart:
+		p = &b.CandidateIndex
+	case *agjson.ToolStart:
+		p = &b.CandidateIndex
+	case *agjson.ContentBlock:
+		p = &b.CandidateIndex
+	default:
+		return
+	}
+	if zero(*p) != zero(m.start.CandidateIndex) {
+		*p = m.start.CandidateIndex
+	}
 }
 
 // openIn is the message that takes new blocks of a turn and candidate, which is the one it opened last (SPEC §5 message
@@ -237,7 +268,7 @@ func (e *Engine) messageMetadata(ev agjson.Event) {
 		m = e.openIn(t, "")
 	}
 	switch {
-	case m == nil:
+	case m == nil || m.latest().removed:
 		e.refuse("no-such-message", ev)
 	case !m.turn.open:
 		e.refuse("closed-turn", ev)

@@ -27,7 +27,7 @@ func (e *Engine) ToolArgsDelta(toolCallID, delta string) {
 // ToolArgsSoFar is TextSoFar for a call's arguments.
 func (e *Engine) ToolArgsSoFar(toolCallID, total string) bool {
 	c := e.calls[toolCallID]
-	if c == nil {
+	if c == nil || c.msg == nil {
 		e.ToolArgsDelta(toolCallID, total)
 		return true
 	}
@@ -67,7 +67,12 @@ func (e *Engine) toolStart(ev agjson.Event, b *agjson.ToolStart) {
 		return
 	}
 	m := e.home(&ev, b.CandidateIndex)
-	e.calls[strings.Clone(b.ToolCallID)] = &call{msg: m}
+	if c := e.calls[b.ToolCallID]; c != nil { // its result came before it, or stands from before a removal
+		c.msg = m
+		c.soFar.Reset()
+	} else {
+		e.calls[strings.Clone(b.ToolCallID)] = &call{msg: m}
+	}
 	ev.TurnID = m.turn.id
 	e.put(ev)
 }
@@ -111,11 +116,12 @@ func (e *Engine) toolDone(ev agjson.Event, b *agjson.ToolDone) {
 	t := e.place(&ev)
 	ev.TurnID = t.id
 	c.result = t
-	if m := e.messages[ev.MessageID]; m != nil && ev.MessageID != "" && m.turn == t && m.latest().open {
-		ev.MessageID = m.latest().id
-		c.home = m.latest()
-		e.put(ev)
-		return
+	if m := e.messages[ev.MessageID]; m != nil && ev.MessageID != "" {
+		if m = m.latest(); m.open && m.turn == t {
+			ev.MessageID, c.home = m.id, m
+			e.put(ev)
+			return
+		}
 	}
 	if ev.MessageID == "" {
 		if c.home = e.openIn(t, b.CandidateIndex); c.home != nil {

@@ -157,7 +157,7 @@ func (e *Engine) openRoot(key string, trigger *agjson.Trigger) *turn {
 
 func (e *Engine) opened(t *turn, start agjson.Body) {
 	t.open, t.target = true, map[agjson.Number]*message{}
-	e.turns[t.id] = t
+	e.turns[t.id], e.recent = t, t
 	e.stack = append(e.stack, t)
 	e.put(agjson.Event{TurnID: t.id, Body: start})
 }
