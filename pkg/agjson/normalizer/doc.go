@@ -31,6 +31,8 @@
 //     tool call, arguments of an unknown tool call, a record of a closed turn. Nothing is dropped in silence.
 //   - Every event that has an owner names it in `turnId`.
 //
+// Ids that a framework could give again in another invoke of the thread are qualified by the facet, see Engine.Qualify.
+//
 // A tool result for a call that this invoke did not open is passed on, adopted by a message of its own: the call may be one of
 // an earlier invoke that this one resumes. Whether it is, only the log knows.
 //
