@@ -360,3 +360,16 @@ func TestManyInvokesOneThread(t *testing.T) {
 		}
 	}
 }
+
+// startWriter runs a writer until the function it returns is called.
+func startWriter(t testing.TB, w *bus.FencedWriter) func() {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := w.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
