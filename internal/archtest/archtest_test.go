@@ -14,8 +14,6 @@ import (
 // the commit that brings the test: it fails once it is needed no more.
 func exceptions() map[string]string {
 	return map[string]string{
-		"SPEC §5 INV-MSG":   "the reducer's tests bring it",
-		"SPEC §5 INV-OWNER": "the reducer's tests bring it",
 		"SPEC §10.2":        "waits for the reducer's test of the full-state snapshot",
 		"SPEC §10.3":        "waits for the re-input surface",
 		"SPEC §10.4":        "waits for the re-input surface",
