@@ -165,6 +165,9 @@ func TestEventGoesThrough(t *testing.T) {
 	n := 0
 	for m, err := range b.ReadThread(ctx, thread, epoch.Seq) {
 		ok(t, err)
+		if n == 0 && (epoch != bus.Epoch{Incarnation: w.Incarnation(), Seq: m.FirstSeq}) {
+			t.Fatalf("epoch %v, ordinal 0 is at %d", epoch, m.FirstSeq)
+		}
 		if m.First != int64(n) || !bytes.Equal(m.Body, body(n)) || m.Term != 1 {
 			t.Fatalf("%d: %+v", n, m)
 		}

@@ -3,6 +3,7 @@ package bus_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -90,4 +91,31 @@ func FuzzDecode(f *testing.F) {
 			t.Fatal(m.Err)
 		}
 	})
+}
+
+func TestChunksOfOneSetOnly(t *testing.T) {
+	type msg = struct {
+		Seq   uint64
+		Chunk string
+	}
+	for name, c := range map[string]struct {
+		msgs    []msg
+		whole   []uint64
+		dropped int
+	}{
+		"one set":          {[]msg{{1, "0/3"}, {2, "1/3"}, {3, "2/3"}}, []uint64{3}, 0},
+		"a hole in seq":    {[]msg{{1, "0/2"}, {3, "1/2"}, {4, ""}}, []uint64{4}, 2},
+		"no head":          {[]msg{{1, "1/2"}, {2, "0/2"}, {3, "1/2"}}, []uint64{3}, 1},
+		"cut short":        {[]msg{{1, "0/3"}, {2, "1/3"}, {3, ""}}, []uint64{3}, 2},
+		"another size":     {[]msg{{1, "0/3"}, {2, "1/2"}, {3, "2/3"}}, nil, 3},
+		"head again":       {[]msg{{1, "0/2"}, {2, "0/2"}, {3, "1/2"}}, []uint64{3}, 1},
+		"a chunk twice":    {[]msg{{1, "0/3"}, {2, "1/3"}, {3, "1/3"}, {4, "2/3"}}, nil, 4},
+		"no chunk header":  {[]msg{{1, "0/2"}, {2, "x"}, {3, "1/2"}}, nil, 3},
+		"beyond its set":   {[]msg{{1, "2/2"}, {2, "0/1"}, {3, "-1/2"}}, nil, 3},
+		"larger than sets": {[]msg{{1, "0/1001"}}, nil, 1},
+	} {
+		if whole, dropped := bus.Assemble(c.msgs); !slices.Equal(whole, c.whole) || dropped != c.dropped {
+			t.Errorf("%s: %v, %d dropped", name, whole, dropped)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"pgregory.net/rapid"
 
 	"github.com/agwire/agwire/internal/bus"
@@ -131,7 +132,8 @@ func TestRacingAppenders(t *testing.T) {
 
 // TestInvokeStateIsWhatANormalizerTook puts hostile frames on an invoke's
 // subject, lost, doubled and reordered ones from several writers, each with
-// a floor that was true when it was sent, and compares.
+// a floor that was true when it was sent, though perhaps behind what others
+// had stored by then, and compares.
 func TestInvokeStateIsWhatANormalizerTook(t *testing.T) {
 	srv := natstest.New(t)
 	b := srv.Bus(t, bus.Options{Shards: 1})
@@ -146,7 +148,8 @@ func TestInvokeStateIsWhatANormalizerTook(t *testing.T) {
 		subj := b.Names().Frames(thread, invoke)
 		var next int64
 		ended := false
-		var floors []string // true ones, so far
+		var reached []int64 // the state after each message
+		var seqs []uint64
 		for range rapid.IntRange(0, 40).Draw(rt, "messages") {
 			index := max(0, next+int64(rapid.IntRange(-3, 2).Draw(rt, "off")))
 			end := rapid.IntRange(0, 15).Draw(rt, "end") == 0
@@ -154,8 +157,10 @@ func TestInvokeStateIsWhatANormalizerTook(t *testing.T) {
 			if end {
 				h[bus.HeaderKind], h[bus.HeaderEnd] = []string{"end"}, []string{"idle"}
 			}
-			if len(floors) > 0 && rapid.Bool().Draw(rt, "floored") {
-				h[bus.HeaderFloor] = []string{rapid.SampledFrom(floors).Draw(rt, "floor")}
+			if len(seqs) > 0 && !ended && rapid.Bool().Draw(rt, "floored") {
+				i := rapid.IntRange(0, len(seqs)-1).Draw(rt, "known")
+				j := rapid.IntRange(i, len(seqs)-1).Draw(rt, "by then")
+				h[bus.HeaderFloor] = []string{fmt.Sprintf("%d:%d", reached[i], seqs[j])}
 			}
 			ack, err := js.PublishMsg(&nats.Msg{Subject: subj, Header: h})
 			if err != nil {
@@ -164,16 +169,90 @@ func TestInvokeStateIsWhatANormalizerTook(t *testing.T) {
 			if !ended && index == next {
 				next++
 				ended = end
-				if !end {
-					floors = append(floors, fmt.Sprintf("%d:%d", next, ack.Sequence))
-				}
 			}
+			reached, seqs = append(reached, next), append(seqs, ack.Sequence)
 		}
 		st, err := b.InvokeState(ctx, thread, invoke)
 		if err != nil || st.Next != next || st.Ended != ended {
 			rt.Fatalf("%+v, %v; a normalizer took %d, ended %v", st, err, next, ended)
 		}
 	})
+}
+
+// TestInvokeStateOfATrimmedInvoke: what aged out was stored all the same.
+func TestInvokeStateOfATrimmedInvoke(t *testing.T) {
+	srv := natstest.New(t)
+	b := srv.Bus(t, bus.Options{Shards: 1})
+	ctx := ctxT(t)
+	a, _, err := b.OpenInvoke(ctx, "t", "i", bus.InvokeStart{})
+	ok(t, err)
+	defer a.Close()
+	for i := range 100 {
+		ok(t, a.Append(ctx, int64(i), body(i)))
+		ok(t, a.Flush(ctx))
+	}
+	js := must(jetstream.New(must(nats.Connect(srv.URL()))(t)))(t)
+	defer js.Conn().Close()
+	ok(t, must(js.Stream(ctx, b.Names().FramesStream(0)))(t).Purge(ctx, jetstream.WithPurgeSequence(50)))
+	if st := must(b.InvokeState(ctx, "t", "i"))(t); st.Next != 100 {
+		t.Fatalf("%+v", st)
+	}
+}
+
+// TestRefusedFrameIsSentAgainWithAllBehindIt has the broker refuse one frame
+// of a pipeline whose later frames it stores: it has no room for one more
+// batch.
+func TestRefusedFrameIsSentAgainWithAllBehindIt(t *testing.T) {
+	srv := natstest.New(t, natstest.MaxPayload(64<<10))
+	b := srv.Bus(t, bus.Options{Shards: 1})
+	ctx := ctxT(t)
+	nc := must(nats.Connect(srv.URL()))(t)
+	defer nc.Close()
+	for i := range 50 { // all batches that one stream may have open
+		must(nc.RequestMsg(&nats.Msg{Subject: "agw.i.0.x", Header: nats.Header{
+			"Nats-Batch-Id": {fmt.Sprint(i)}, "Nats-Batch-Sequence": {"1"},
+		}}, time.Second))(t)
+	}
+	a, _, err := b.OpenInvoke(ctx, "t", "i", bus.InvokeStart{})
+	ok(t, err)
+	defer a.Close()
+	want := make([][]byte, 40)
+	for i := range want {
+		want[i] = body(i)
+		if i == 10 || i == 20 {
+			want[i] = bytes.Repeat([]byte{byte(i)}, 200_000)
+		}
+		ok(t, a.Append(ctx, int64(i), want[i]))
+	}
+	ok(t, a.End(ctx, bus.End{Reason: bus.EndDone}))
+	if n := must(a.WaitStored(ctx, 10))(t); n != 10 {
+		t.Fatalf("%d acknowledged", n)
+	}
+	natstest.Eventually(t, "a later frame is stored", func() bool {
+		last := must(must(jetstream.New(nc))(t).Stream(ctx, b.Names().FramesStream(0)))(t).CachedInfo().State.LastSeq
+		return last > 20
+	})
+	if st := must(b.InvokeState(ctx, "t", "i"))(t); st.Next != 10 || st.Ended {
+		t.Fatalf("%+v", st)
+	}
+	for i := range 50 {
+		must(nc.RequestMsg(&nats.Msg{Subject: "agw.i.0.x", Header: nats.Header{
+			"Nats-Batch-Id": {fmt.Sprint(i)}, "Nats-Batch-Sequence": {"2"}, "Nats-Batch-Commit": {"1"},
+		}}, time.Second))(t)
+	}
+	ok(t, a.Flush(ctx))
+	got := taken(t, b, 0)["i"]
+	if len(got) != 41 || got[40].Kind != bus.KindEnd {
+		t.Fatalf("%d taken", len(got))
+	}
+	for i, f := range got[:40] {
+		if !bytes.Equal(f.Body, want[i]) {
+			t.Fatalf("frame %d of %d bytes", i, len(f.Body))
+		}
+	}
+	if st := must(b.InvokeState(ctx, "t", "i"))(t); st.Next != 41 || !st.Ended {
+		t.Fatalf("%+v", st)
+	}
 }
 
 func TestAppendIsIdempotent(t *testing.T) {

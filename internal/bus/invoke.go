@@ -22,52 +22,74 @@ type InvokeState struct {
 // is not known. It sees every frame whose append was acknowledged before the
 // call. Within the log's age limit it is exact; older frames are gone.
 //
-// Each invoke has a subject of its own, so this is one read of the last
-// message from the stream's leader. That message names the floor its sender
-// knew to be stored; only what lies from there on is read besides, at most a
-// window of messages.
+// Each invoke has a subject of its own, so this is a read of the last message
+// and of the number of messages, both from the stream's leader. The last
+// message names the floor that its sender knew to be stored; only what lies
+// from there on is read besides, at most a window of messages. Only where there
+// are more messages than frames, chunks or what several writers sent, the
+// headers of the whole invoke are read.
 func (b *Bus) InvokeState(ctx context.Context, thread, invoke string) (InvokeState, error) {
 	if err := checkIDs(thread, invoke); err != nil {
 		return InvokeState{}, err
 	}
-	stream, subj := b.names.FramesStream(b.Shard(thread)), b.names.Frames(thread, invoke)
+	st, err := b.invokeState(ctx, b.names.FramesStream(b.Shard(thread)), b.names.Frames(thread, invoke))
+	if err != nil {
+		return InvokeState{}, fmt.Errorf("read the state of an invoke: %w", err)
+	}
+	return st, nil
+}
+
+func (b *Bus) invokeState(ctx context.Context, stream, subj string) (InvokeState, error) {
 	last, err := b.leader(ctx, stream, getRequest{LastFor: subj})
 	if errors.Is(err, ErrNotFound) {
 		return InvokeState{}, nil
 	}
 	if err != nil {
-		return InvokeState{}, fmt.Errorf("read the state of an invoke: %w", err)
-	}
-	f := b.decodeFrame(last)
-	st := InvokeState{Next: f.floor.next, Seq: last.seq, Time: last.time}
-	if err := b.replay(ctx, stream, subj, f.floor.seq+1, last.seq, &st); err != nil {
 		return InvokeState{}, err
 	}
-	if f.Err == nil && st.Next == f.Index+1 {
-		return st, nil
-	}
-	// The last message was not taken: another writer's, or beyond a hole. Its
-	// floor may lie behind what is stored, so read all.
-	st = InvokeState{Seq: last.seq, Time: last.time}
-	if err := b.replay(ctx, stream, subj, 1, last.seq, &st); err != nil {
+	count, err := b.countOf(ctx, stream, subj)
+	if err != nil {
 		return InvokeState{}, err
+	}
+	st := InvokeState{Seq: last.seq, Time: last.time}
+	if f := b.decodeFrame(last); f.Err == nil && count == uint64(f.Index)+1 {
+		// As many messages as frames, if none is missing or there twice.
+		st.Next = f.floor.next
+		var a assembler
+		err := b.scan(ctx, stream, subj, f.floor.seq+1, last.seq, scanBytes, func(m stored) error {
+			if whole, ok := a.add(m); ok {
+				st.take(b.decodeFrame(whole))
+			}
+			return nil
+		})
+		if err != nil || uint64(st.Next) == count {
+			return st, err
+		}
+		st = InvokeState{Seq: last.seq, Time: last.time}
+	}
+	r := reader{b: b, stream: stream, filter: subj, headersOnly: true}
+	defer r.stop()
+	for r.received < last.seq {
+		m, err := r.nextWithin(ctx, last.seq)
+		if errors.Is(err, ErrEndOfLog) {
+			break
+		}
+		if err != nil {
+			return InvokeState{}, err
+		}
+		st.take(b.decodeFrame(m))
 	}
 	return st, nil
 }
 
-// replay takes the frames of a subject in stream order, as a normalizer would.
-func (b *Bus) replay(ctx context.Context, stream, subj string, from, to uint64, st *InvokeState) error {
-	var a assembler
-	err := b.scan(ctx, stream, subj, from, to, func(m stored) error {
-		if whole, ok := a.add(m); ok {
-			st.take(b.decodeFrame(whole))
-		}
-		return nil
+// countOf is the number of messages of a subject.
+func (b *Bus) countOf(ctx context.Context, stream, subj string) (uint64, error) {
+	var i streamInfo
+	err := retry(ctx, transient, func(ctx context.Context) error {
+		i = streamInfo{}
+		return b.ask(ctx, "STREAM.INFO."+stream, map[string]any{"subjects_filter": subj}, &i)
 	})
-	if err != nil {
-		return fmt.Errorf("read the frames of an invoke: %w", err)
-	}
-	return nil
+	return i.State.Subjects[subj], err
 }
 
 // take applies the next frame in stream order: only the next index counts.

@@ -77,6 +77,7 @@ type Owner struct {
 	running map[int]context.CancelFunc
 	beaten  time.Time // of the last heartbeat that was stored
 	steady  time.Time // heartbeats have been stored without a break since
+	beats   int       // stored and read since the start
 	started bool      // the peers were read once
 	rival   bool      // a younger process bears this worker's id
 }
@@ -107,6 +108,13 @@ func (w *Owner) Workers() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.live(time.Now())) + 1
+}
+
+// Beats counts the heartbeats that were stored.
+func (w *Owner) Beats() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.beats
 }
 
 // Run works until ctx ends, which is nil. Its error is a ShardFunc's that stops

@@ -169,6 +169,29 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 	})
 }
 
+// TestWorkerLongDeadIsIgnored: its record is still there.
+func TestWorkerLongDeadIsIgnored(t *testing.T) {
+	srv := natstest.New(t)
+	b := srv.Bus(t, bus.Options{Shards: 8})
+	proxy := natstest.NewProxy(t, srv)
+	var dead, bd board
+	startWorker(t, proxy.Bus(t, bus.Options{Shards: 8}), "dead", &dead)
+	natstest.Eventually(t, "it has all", func() bool { n, _ := dead.covered(); return n == 8 })
+	proxy.Freeze()
+	past := time.NewTimer(700 * time.Millisecond) // its TTL
+	<-past.C
+	began := time.Now()
+	w := startWorker(t, b, "a", &bd)
+	natstest.Eventually(t, "another has all", func() bool { n, _ := bd.covered(); return n == 8 })
+	if d := time.Since(began); d > 300*time.Millisecond {
+		t.Errorf("it took %v", d)
+	}
+	natstest.Eventually(t, "it beats", func() bool { return w.owner.Beats() > 5 })
+	if n, _ := bd.covered(); n != 8 || w.owner.Workers() != 1 {
+		t.Errorf("it has %d, of %d workers", n, w.owner.Workers())
+	}
+}
+
 func TestBrokersAbsenceKillsNobody(t *testing.T) {
 	srv := natstest.New(t)
 	var bd board
@@ -207,10 +230,9 @@ func TestSameIDReplacesItsFormerSelf(t *testing.T) {
 	var again board
 	startWorker(t, srv.Bus(t, bus.Options{Shards: 8}), "a", &again)
 	natstest.Eventually(t, "its successor has all", func() bool { n, _ := again.covered(); return n == 8 })
-	if err := <-old.done; !errors.Is(err, bus.ErrFenced) {
+	natstest.Eventually(t, "the former self ends", func() bool { return len(old.done) == 1 })
+	if err := old.stop(); !errors.Is(err, bus.ErrFenced) {
 		t.Errorf("the former self ended with %v", err)
-	} else {
-		old.done <- err
 	}
 }
 

@@ -48,6 +48,7 @@ func (w *Owner) heartbeat(ctx context.Context) {
 		w.steady = now
 	}
 	w.beaten = now
+	w.beats++
 }
 
 func (w *Owner) store(ctx context.Context, gone bool) error {

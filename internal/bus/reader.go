@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -21,15 +22,17 @@ const (
 	consumerIdle  = 30 * time.Second // the server drops an abandoned consumer then
 )
 
-// reader reads one stream whole, in order, from after a sequence on, through
-// an ordered consumer without acks and without a filter. Whenever the consumer
+// reader reads one stream, whole but for where one invoke is looked up, in
+// order, from after a sequence on, through an ordered consumer without acks. Whenever the consumer
 // is in doubt (restart, lost message, silence) it makes another from the last
 // message that was handed out, so nothing is lost, doubled or reordered.
 type reader struct {
 	b           *Bus
 	stream      string
+	filter      string // one subject; "" = all
 	headersOnly bool
 	after       uint64 // sequence of the last message handed out
+	received    uint64 // sequence of the last message received, perhaps of an open set
 	incarnation int64  // of the stream; 0 = not opened yet
 	dseq        uint64 // consumer sequence of the last message received
 	name        string // of the consumer
@@ -41,12 +44,22 @@ type reader struct {
 
 // next returns the next whole message.
 func (r *reader) next(ctx context.Context) (stored, error) {
+	return r.nextWithin(ctx, math.MaxUint64)
+}
+
+// nextWithin is next, or ErrEndOfLog once the message of sequence last, which
+// there must be, was received and completes nothing.
+func (r *reader) nextWithin(ctx context.Context, last uint64) (stored, error) {
 	delay := firstDelay
 	for {
 		m, err := r.receive(ctx)
 		if err == nil {
 			delay = firstDelay
+			r.received = m.seq
 			whole, ok := r.asm.add(m)
+			if !ok && m.seq >= last {
+				return stored{}, ErrEndOfLog
+			}
 			if !ok {
 				continue
 			}
@@ -104,6 +117,7 @@ func (r *reader) open(ctx context.Context) error {
 	c, err := r.b.js.CreateConsumer(ctx, r.stream, jetstream.ConsumerConfig{
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:       r.after + 1,
+		FilterSubject:     r.filter,
 		AckPolicy:         jetstream.AckNonePolicy,
 		ReplayPolicy:      jetstream.ReplayInstantPolicy,
 		InactiveThreshold: consumerIdle,

@@ -29,7 +29,7 @@ func (b *Bus) ReadInvoke(ctx context.Context, thread, invoke string, from, to ui
 			return
 		}
 		var a assembler
-		err = b.scan(ctx, stream, subj, from, min(to, last.seq), func(m stored) error {
+		err = b.scan(ctx, stream, subj, from, min(to, last.seq), scanBytes, func(m stored) error {
 			if whole, ok := a.add(m); ok && !yield(b.decodeFrame(whole), nil) {
 				return errStopped
 			}

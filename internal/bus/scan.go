@@ -26,13 +26,14 @@ var errStop = errors.New("stop")
 // included, in order, from any replica, and yields each once. to must have
 // been read from the leader as the sequence of a message of the subject: scan
 // returns only when it has come that far, or the message is gone. An error of
-// yield ends the scan and is returned.
-func (b *Bus) scan(ctx context.Context, stream, subj string, from, to uint64, yield func(stored) error) error {
+// yield ends the scan and is returned. size is about how many bytes are asked
+// for at once.
+func (b *Bus) scan(ctx context.Context, stream, subj string, from, to uint64, size int, yield func(stored) error) error {
 	staleSince := time.Time{}
 	delay := firstDelay
 	for from <= to {
 		before := from
-		err := b.scanBatch(ctx, stream, getRequest{NextFor: subj, Seq: from, Batch: scanBatch, MaxBytes: scanBytes}, func(m stored) error {
+		err := b.scanBatch(ctx, stream, getRequest{NextFor: subj, Seq: from, Batch: scanBatch, MaxBytes: size}, func(m stored) error {
 			if m.seq > to {
 				from = to + 1
 				return errStop

@@ -78,6 +78,12 @@ func (b *Bus) ReadThread(ctx context.Context, thread string, from uint64) iter.S
 // ReadThreadTo is ReadThread up to the stream sequence to, included, which must
 // be that of a message of the thread: of a Head, or of a live message.
 func (b *Bus) ReadThreadTo(ctx context.Context, thread string, from, to uint64) iter.Seq2[EventMessage, error] {
+	return b.ReadThreadPart(ctx, thread, from, to, scanBytes)
+}
+
+// ReadThreadPart is ReadThreadTo for who stops after some size bytes: about so
+// many are asked of the broker at once, where ReadThreadTo asks for MiBs.
+func (b *Bus) ReadThreadPart(ctx context.Context, thread string, from, to uint64, size int) iter.Seq2[EventMessage, error] {
 	return func(yield func(EventMessage, error) bool) {
 		if err := subject.CheckID(thread); err != nil {
 			yield(EventMessage{}, fmt.Errorf("%w: thread: %w", ErrPoison, err))
@@ -85,7 +91,7 @@ func (b *Bus) ReadThreadTo(ctx context.Context, thread string, from, to uint64) 
 		}
 		var a assembler
 		stream, subj := b.names.EventsStream(b.Shard(thread)), b.names.Events(thread)
-		err := b.scan(ctx, stream, subj, max(from, 1), to, func(m stored) error {
+		err := b.scan(ctx, stream, subj, max(from, 1), to, size, func(m stored) error {
 			whole, ok := a.add(m)
 			if !ok {
 				return nil
