@@ -152,6 +152,7 @@ function parseField(words) {
 
 function readTable() {
   let fields;
+  /** @type {any} */
   let union;
   for (const line of table.split('\n')) {
     const words = line.split(/\s+/).filter(Boolean);

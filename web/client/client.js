@@ -30,8 +30,10 @@ import { Subscription } from './subscription.js';
  */
 
 const clock = {
-  setTimeout: (...args) => globalThis.setTimeout(...args),
-  clearTimeout: (...args) => globalThis.clearTimeout(...args),
+  /** @param {() => void} run @param {number} wait */
+  setTimeout: (run, wait) => globalThis.setTimeout(run, wait),
+  /** @param {any} id */
+  clearTimeout: (id) => globalThis.clearTimeout(id),
   now: () => Date.now(),
 };
 
@@ -149,7 +151,6 @@ export class Client extends Emitter {
   }
 
   #hello() {
-    this.#owed.clear();
     for (const sub of this.#subscriptions.values()) sub.ask();
   }
 

@@ -36,6 +36,7 @@ const missed = 2.5;
 
 export class Connection {
   #options;
+  /** @type {WebSocket|null} */
   #socket = null;
   #backoff;
   #timer;
@@ -61,7 +62,7 @@ export class Connection {
     try {
       socket = new WebSocket(url.href, [subprotocol]);
     } catch (err) {
-      this.#setState({ name: 'stopped', attempt: this.#backoff.attempt, why: err.message });
+      this.#setState({ name: 'stopped', attempt: this.#backoff.attempt, why: err instanceof Error ? err.message : 'no connection can be made' });
       return;
     }
     this.#socket = socket;
@@ -81,7 +82,7 @@ export class Connection {
    * @returns {boolean} whether it was handed to the socket
    */
   send(message) {
-    if (this.state.name !== 'live') return false;
+    if (this.state.name !== 'live' || this.#socket === null) return false;
     this.#socket.send(JSON.stringify(message));
     return true;
   }

@@ -120,7 +120,7 @@ export class Fold {
   /** @param {string} id @returns {boolean} whether blocks may still join the message */
   isOpenMessage(id) {
     const m = this.#state.messages.get(id);
-    return m?.seal === 'started' && !m.turn.closed;
+    return m?.seal === 'started';
   }
 
   /** @param {string} id @returns {import('./types.js').AgTurnRecord|undefined} the live record */

@@ -1,7 +1,6 @@
 /**
  * Plain JSON values: copies, equality and member access that a hostile name (`__proto__`) cannot turn into a change of a prototype.
  *
- * @typedef {null|boolean|number|string|Json[]|{[name: string]: Json}} Json
  * @module
  */
 

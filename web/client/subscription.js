@@ -50,6 +50,7 @@ export class Subscription extends Emitter {
   lastReset = '';
   #from;
   #cursor = '';
+  /** The last ordinal taken; undefined where any may be the first. @type {number|undefined} */
   #last;
   #awaitingPair = false;
   #suspended = false;
@@ -173,8 +174,9 @@ export class Subscription extends Emitter {
 
   #takeBatch(events) {
     if (this.#awaitingPair) return void this.#askAgain('a batch came where the pair was due');
-    const fresh = this.#last === undefined ? events : events.filter((ev) => !(ev?.seq <= this.#last));
     let last = this.#last;
+    const known = last ?? -1;
+    const fresh = events.filter((ev) => !(ev?.seq <= known));
     for (const ev of fresh) {
       if (last !== undefined && ev?.seq > last + 1) return void this.#askAgain(`ordinal ${ev.seq} follows ${last}`);
       last = ev?.seq;

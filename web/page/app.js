@@ -13,6 +13,7 @@ import { setUpTheme } from './theme.js';
 import { ThreadList, threadHash } from './threads.js';
 import { ThreadView } from './thread-view.js';
 
+/** @param {string} id @returns {any} an element of index.html */
 const el = (id) => document.getElementById(id);
 
 class App {

@@ -18,7 +18,7 @@ export class Badge {
   #el;
 
   /**
-   * @param {HTMLElement} el a details element
+   * @param {HTMLDetailsElement} el
    * @param {import('../client/index.js').Client} client
    */
   constructor(el, client) {

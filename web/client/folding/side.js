@@ -108,6 +108,7 @@ export function memoryId(record) {
   return `${record.scope} ${record.key ?? ''}`;
 }
 
+/** @returns {{value?: any, why?: string}} */
 function patched(value, patch) {
   try {
     return { value: applyPatch(value, patch) };

@@ -118,7 +118,7 @@ export class State {
     this.messages.set(message.id, m);
     turn?.messages.add(m);
     if (turn !== undefined && seal !== 'restored') putOnStack(turn, m);
-    if (seal === 'started') turn.unsealed++;
+    if (turn !== undefined && seal === 'started') turn.unsealed++;
     this.changes.order = true;
     this.touchMessage(m);
     return m;
@@ -127,7 +127,7 @@ export class State {
   /** @param {Message} m one that is started */
   seal(m) {
     m.seal = 'sealed';
-    m.turn.unsealed--;
+    if (m.turn !== undefined) m.turn.unsealed--;
     this.touchMessage(m);
   }
 

@@ -13,6 +13,7 @@ function turnStart(s, ev) {
   if (turn.closed) s.reopenTurn(turn);
   pick(turn.record, ev, ['threadId', 'trigger']);
   s.touchTurn(turn);
+  return undefined;
 }
 
 function subagentStart(s, ev) {
@@ -22,10 +23,11 @@ function subagentStart(s, ev) {
     known.nested = true;
     known.record.parentTurnId = ev.parentTurnId;
     s.touchTurn(known);
-    return;
+    return undefined;
   }
   const threadId = s.turns.get(ev.parentTurnId)?.record.threadId ?? s.rootThread;
   s.addTurn({ turnId: ev.turnId, parentTurnId: ev.parentTurnId, threadId }, true);
+  return undefined;
 }
 
 function subagentDone(s, ev) {

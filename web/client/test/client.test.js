@@ -189,10 +189,12 @@ test('what is delivered twice is folded once', () => {
   const sub = client.subscribe('T', { from: 'start' });
   net.deliver();
   socket().peer.faults.repeat = true;
-  for (const ev of textTurn('t1', 'abc')) fanout.append('T', ev);
+  const turn = textTurn('t1', 'abcdef');
+  for (const batch of [turn.slice(0, 3), turn.slice(3, 7), turn.slice(7)]) fanout.append('T', ...batch);
   net.deliver();
   wantSame(sub, fanout);
-  assert.equal(sub.counts.gaps, 0);
+  assert.equal(sub.fold.result().messages[0].content[0].text, 'abcdef');
+  assert.deepEqual([sub.counts.gaps, sub.counts.diverged], [0, 0]);
 });
 
 test('events of an older subscription are not taken for those of the new one', () => {
@@ -205,6 +207,7 @@ test('events of an older subscription are not taken for those of the new one', (
   wantSame(second, fanout);
   assert.equal(first.cursor, '');
   client.unsubscribe(first);
+  net.deliver();
   assert.equal(socket().peer.following.has('T'), true, 'only the present one ends the subscription');
   client.unsubscribe(second);
   net.deliver();

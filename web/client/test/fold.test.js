@@ -262,6 +262,18 @@ test('a repeated turn.start opens a closed turn again; what was sealed stays so'
   assert.match(reduce(stamp([...open, done, open[0], { type: 'text.delta', id: 'b', delta: 'x' }])).why, /INV-MSG/);
 });
 
+test('a snapshot says which turns are closed, and its messages take nothing more', () => {
+  const snapshot = {
+    type: 'messages.snapshot',
+    messages: [{ id: 'm', role: 'assistant', content: [], turnId: 'o', threadId: 'th' }],
+    turns: [{ turnId: 'c', threadId: 'th', outcome: { type: 'aborted' } }, { turnId: 'o', threadId: 'th' }],
+  };
+  assert.match(reduce(stamp([snapshot, { ...open[1], id: 'm2', turnId: 'c' }])).why, /the turn is closed/);
+  assert.match(reduce(stamp([snapshot, { ...open[2], turnId: 'o' }])).why, /no message is open/);
+  assert.match(reduce(stamp([snapshot, { type: 'message.end', id: 'm' }])).why, /sealed/);
+  assert.equal(reduce(stamp([snapshot, { ...open[1], id: 'm2', turnId: 'o' }])).why, '');
+});
+
 test('a result of a call that another log holds is adopted', () => {
   const { result: r, why } = reduce(stamp([open[0], { ...result, messageId: 'c:result' }]));
   assert.equal(why, '');

@@ -22,6 +22,7 @@ const good = [
   ['move within a list', [1, 2, 3], [{ op: 'move', from: '/0', path: '/2' }], [2, 3, 1]],
   ['move to itself', { a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
   ['copy is no alias', { a: { x: 1 } }, [{ op: 'copy', from: '/a', path: '/b' }, { op: 'add', path: '/b/x', value: 2 }], { a: { x: 1 }, b: { x: 2 } }],
+  ['copy of what the patch touched is no alias', { a: {} }, [{ op: 'add', path: '/a/y', value: 1 }, { op: 'copy', from: '/a', path: '/b' }, { op: 'add', path: '/b/x', value: 2 }, { op: 'add', path: '/a/z', value: 3 }], { a: { y: 1, z: 3 }, b: { y: 1, x: 2 } }],
   ['test compares by value', { a: { x: 1, y: [1, 2] } }, [{ op: 'test', path: '/a', value: { y: [1, 2], x: 1 } }], { a: { x: 1, y: [1, 2] } }],
   ['a member that is null', { a: null }, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
   ['unknown members of an operation', {}, [{ op: 'add', path: '/a', value: 1, why: 'x' }], { a: 1 }],
