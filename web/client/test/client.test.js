@@ -420,6 +420,19 @@ test('a reset that no pair follows, and a subscribe that nothing answers, end th
   assert.equal(sub.status, 'live');
 });
 
+test('an answer that a cut swallowed is not waited for', () => {
+  const { fanout, net, client, clock, socket } = setup();
+  fanout.append('T', ...textTurn('t1', 'a'));
+  net.deliver();
+  socket().peer.faults.mute = true;
+  const sub = client.subscribe('T');
+  net.deliver();
+  socket().serverCloses(1006);
+  clock.advance(60_000);
+  net.deliver();
+  wantSame(sub, fanout);
+});
+
 test('a listener that throws does not stop the others', (t) => {
   const { fanout, net, client } = setup();
   const log = t.mock.method(console, 'error', () => {});
