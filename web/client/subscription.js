@@ -12,6 +12,8 @@ import { Live } from './live.js';
 
 /** How long the cursor may stay behind a head that was told before the thread is asked for again, in milliseconds. */
 const grace = 2_000;
+/** Refusals that asking again does not change; after any other the thread is asked for ever more rarely. */
+const permanent = new Set(['bad_thread', 'bad_cursor', 'not_allowed']);
 /** After so many heartbeats without an answer to a subscribe, or without the pair after a reset, the connection is given up. */
 const patience = 3;
 
@@ -27,7 +29,7 @@ const patience = 3;
  * @property {{why: string, last: number}} gap ordinals were missing; the thread is asked for again
  * @property {{why: string}} diverged the fold parked or an event was refused; a new one is asked for
  * @property {{seq: unknown, type: unknown, path: string, why: string}} rejected an event was not what SPEC §4 says (SPEC §10.20)
- * @property {{code: string, message: string}} error the server refused the subscription
+ * @property {{code: string, message: string}} error the server refused the subscription; where it may change its mind it is asked again
  *
  * @typedef {object} Link what a subscription uses of its connection
  * @property {(from: string) => void} subscribe asks for the thread; events before the answer belong to an older subscription
@@ -94,7 +96,7 @@ export class Subscription extends Emitter {
   ask() {
     this.#stopTimer();
     if (this.#closed || this.status === 'failed') return;
-    if (this.#suspended && this.#from === 'start') this.#begin(new Fold(), new Live());
+    if (this.#suspended && this.#cursor === '' && this.#from === 'start') this.#begin(new Fold(), new Live());
     this.#suspended = false;
     this.#awaitingPair = false;
     this.#unanswered = 0;
@@ -106,12 +108,17 @@ export class Subscription extends Emitter {
   /** Forgets what is folded once its replacement is here, and asks for the whole thread. */
   #askAnew(why) {
     this.counts.diverged++;
-    this.#suspended = true;
     this.#cursor = '';
     if (this.#from === 'live') this.#last = undefined;
     else if (this.#from !== 'start') this.#from = 'now';
     this.emit('diverged', { why });
-    const wait = this.#backoff.attempt === 0 ? (this.#backoff.next(), 0) : this.#backoff.next();
+    const wait = this.#backoff.next();
+    this.#askLater(this.#backoff.attempt === 1 ? 0 : wait);
+  }
+
+  /** Takes nothing until the thread is asked for again. */
+  #askLater(wait) {
+    this.#suspended = true;
     this.#startTimer(() => this.ask(), wait);
   }
 
@@ -254,8 +261,13 @@ export class Subscription extends Emitter {
       this.#askAnew('the server does not know the cursor');
       return;
     }
-    this.status = 'failed';
-    this.#stopTimer();
+    if (permanent.has(code)) {
+      this.status = 'failed';
+      this.#stopTimer();
+    } else {
+      this.status = 'subscribing';
+      this.#askLater(this.#backoff.next());
+    }
     this.emit('error', { code, message });
     this.emit('change', undefined);
   }

@@ -362,6 +362,23 @@ test('a cursor that the server does not know is dropped', () => {
   wantSame(sub, fanout);
 });
 
+test('a thread that cannot be read at present is asked for again, from its cursor', () => {
+  const { fanout, net, client, clock, socket } = setup();
+  const sub = client.subscribe('T', { from: 'start' });
+  fanout.append('T', ...textTurn('t1', 'a'));
+  net.deliver();
+  const { fold } = sub;
+  socket().peer.following.delete('T');
+  fanout.append('T', ...textTurn('t2', 'b'));
+  socket().push(JSON.stringify({ op: 'error', thread: 'T', code: 'unreadable', message: 'no' }));
+  net.deliver();
+  assert.equal(sub.status, 'subscribing');
+  clock.advance(60_000);
+  net.deliver();
+  wantSame(sub, fanout);
+  assert.equal(sub.fold, fold);
+});
+
 test('any other refusal fails the subscription alone', () => {
   const { fanout, net, client, socket } = setup();
   const a = client.subscribe('A', { from: 'start' });
