@@ -237,8 +237,8 @@ func (r *FrameReader) Expect(incarnation int64) { r.r.incarnation = incarnation 
 // 0 before the first Next.
 func (r *FrameReader) Incarnation() int64 { return r.r.incarnation }
 
-// Lag is how many messages were behind the last frame when it was delivered;
-// 0 means that it was the newest.
+// Lag is how many messages were behind the last frame when it was delivered,
+// as the replica knew that delivered it; 0 means that it was the newest there.
 func (r *FrameReader) Lag() uint64 { return r.r.lag }
 
 // Restarts counts how often the reader had to start over.
@@ -291,8 +291,8 @@ func (r *EventReader) Expect(incarnation int64) { r.r.incarnation = incarnation 
 // first Next.
 func (r *EventReader) Incarnation() int64 { return r.r.incarnation }
 
-// Lag is how many messages were behind the last one when it was delivered; 0
-// means that it was the newest.
+// Lag is how many messages were behind the last one when it was delivered, as
+// the replica knew that delivered it; 0 means that it was the newest there.
 func (r *EventReader) Lag() uint64 { return r.r.lag }
 
 // Restarts counts how often the reader had to start over.
