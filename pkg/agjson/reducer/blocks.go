@@ -12,20 +12,20 @@ func (s *Structure) streamStart(ev *agjson.Event, kind blockKind, candidate agjs
 	switch {
 	case reason != "":
 		return effect{}, reason
-	case s.blocks[ev.ID] != nil:
+	case s.find(ev.ID) != nil:
 		return effect{}, "its block id is taken"
 	case dry:
 		return effect{}, ""
 	}
 	b := &block{kind: kind, id: strings.Clone(ev.ID), msg: m}
 	s.blocks[b.id] = b
-	m.note(b)
+	s.enter(b)
 	return effect{msg: m, block: b, fresh: true}, ""
 }
 
 // reasoningStart creates a block, or opens the summary part of a block that is still open.
 func (s *Structure) reasoningStart(ev *agjson.Event, b *agjson.ReasoningStart, dry bool) (effect, string) {
-	if old := s.blocks[ev.ID]; b.PartIndex != "" && old != nil && old.kind == reasoningBlock {
+	if old := s.find(ev.ID); b.PartIndex != "" && old != nil && old.kind == reasoningBlock {
 		return s.delta(ev, reasoningBlock)
 	}
 	return s.streamStart(ev, reasoningBlock, b.CandidateIndex, dry)
@@ -35,7 +35,7 @@ func (s *Structure) reasoningStart(ev *agjson.Event, b *agjson.ReasoningStart, d
 func (s *Structure) stream(ev *agjson.Event, kind blockKind) (effect, string) {
 	b := s.lastBlock
 	if b == nil || b.id != ev.ID {
-		b = s.blocks[ev.ID]
+		b = s.find(ev.ID)
 	}
 	switch {
 	case b == nil:
@@ -82,19 +82,18 @@ func (s *Structure) toolStart(ev *agjson.Event, b *agjson.ToolStart, dry bool) (
 	switch {
 	case reason != "":
 		return effect{}, reason
-	case s.calls[b.ToolCallID] != nil:
+	case s.calls.newest(b.ToolCallID) != nil:
 		return effect{}, "its toolCallId is taken"
 	case dry:
 		return effect{}, ""
 	}
 	n := &block{kind: callBlock, call: strings.Clone(b.ToolCallID), msg: m}
-	s.calls[n.call] = n
-	m.note(n)
+	s.enter(n)
 	return effect{msg: m, block: n, fresh: true}, ""
 }
 
 func (s *Structure) toolArgs(call string) (effect, string) {
-	b := s.calls[call]
+	b := s.calls.newest(call)
 	if b == nil {
 		return effect{}, noSuch
 	}
@@ -106,14 +105,14 @@ func (s *Structure) toolArgs(call string) (effect, string) {
 // that an earlier one made, perhaps in a thread that this fold has not seen.
 func (s *Structure) toolDone(ev *agjson.Event, b *agjson.ToolDone, dry bool) (effect, string) {
 	t, reason := s.owner(ev)
-	if call := s.calls[b.ToolCallID]; reason == noOwner && call != nil {
+	if call := s.calls.newest(b.ToolCallID); reason == noOwner && call != nil {
 		t, reason = call.msg.liveTurn()
 	}
 	if reason != "" {
 		return effect{}, reason
 	}
 	more := b.More != nil && *b.More
-	if old := s.result[b.ToolCallID]; old != nil {
+	if old := s.results.oldest(b.ToolCallID); old != nil {
 		return s.toolAgain(ev, old, more, dry)
 	}
 	m, fresh := s.msgs[ev.MessageID], false
@@ -129,13 +128,12 @@ func (s *Structure) toolDone(ev *agjson.Event, b *agjson.ToolDone, dry bool) (ef
 		return effect{}, reason
 	}
 	if fresh {
-		m = s.addMessage(&message{id: strings.Clone(ev.MessageID), turn: t, cand: candidateKey(b.CandidateIndex), seal: adopted, tool: true}, t.group)
+		m = s.addMessage(&message{id: strings.Clone(ev.MessageID), turn: t, cand: candidateKey(b.CandidateIndex), seal: adopted, tool: true, born: true}, t.group)
 		p := t.partition(m.cand, true)
 		p.stack = append(p.stack, m)
 	}
 	r := &block{kind: resultBlock, call: strings.Clone(b.ToolCallID), msg: m}
-	s.result[r.call] = r
-	m.note(r)
+	s.enter(r)
 	s.wait(r, more)
 	return effect{turn: t, msg: m, block: r, fresh: fresh}, ""
 }
@@ -186,9 +184,10 @@ func (s *Structure) wait(r *block, more bool) {
 	}
 	r.waiting = more
 	if t := r.msg.turn; t != nil && !t.closed && !r.old {
-		n := 1
-		if !more {
-			n = -1
+		n := -1
+		if more {
+			n = 1
+			t.pending = append(t.pending, r)
 		}
 		t.waiting += n
 		s.busy += n
@@ -215,7 +214,6 @@ func (s *Structure) contentBlock(ev *agjson.Event, b *agjson.ContentBlock, dry b
 		if id == "" {
 			id = old.id
 		}
-		old.kind, old.sealed, old.id, old.alt, old.call = atomicBlock, false, "", "", ""
 		s.identify(old, id, b.Block)
 		return effect{msg: old.msg, block: old}, ""
 	}
@@ -226,56 +224,4 @@ func (s *Structure) contentBlock(ev *agjson.Event, b *agjson.ContentBlock, dry b
 	n := &block{msg: m}
 	s.identify(n, ev.ID, b.Block)
 	return effect{msg: m, block: n, fresh: true}, ""
-}
-
-// sameBlock is the block that has the identity of v already: the event's id, else the data block's, else the call's.
-func (s *Structure) sameBlock(id string, v agjson.Block) *block {
-	if id != "" {
-		return s.blocks[id]
-	}
-	switch v := v.(type) {
-	case *agjson.DataBlock:
-		if v.ID != nil {
-			return s.blocks[*v.ID]
-		}
-	case *agjson.ToolCallBlock:
-		return s.calls[v.ToolCallID]
-	}
-	return nil
-}
-
-// identify notes under which ids a whole block is found.
-func (s *Structure) identify(b *block, id string, v agjson.Block) {
-	if id != "" {
-		b.id = strings.Clone(id)
-		s.blocks[b.id] = b
-	}
-	switch v := v.(type) {
-	case *agjson.DataBlock:
-		if v.ID != nil {
-			b.alt = strings.Clone(*v.ID)
-			s.blocks[b.alt] = b
-		}
-	case *agjson.ToolCallBlock:
-		b.kind, b.call = callBlock, strings.Clone(v.ToolCallID)
-		s.calls[b.call] = b
-	case *agjson.ToolResultBlock:
-		b.kind, b.call = resultBlock, strings.Clone(v.ToolCallID)
-		if s.result[b.call] == nil {
-			s.result[b.call] = b
-			b.old = b.msg.seal == restored
-			s.wait(b, v.Preliminary != nil && *v.Preliminary)
-		}
-	}
-	if b.id != "" || b.alt != "" || b.call != "" {
-		b.msg.note(b)
-	}
-}
-
-// note keeps the block among those that the message must release.
-func (m *message) note(b *block) {
-	if !b.noted {
-		b.noted = true
-		m.nodes = append(m.nodes, b)
-	}
 }

@@ -106,18 +106,17 @@ func (r *Reducer) settle(e effect) {
 	k.gen++
 }
 
-// judge notes whether the turn's record shows if it is open.
+// judge notes whether the turn's record shows if it is open; it is called when the turn has changed.
 func (r *Reducer) judge(t *turn) {
-	odd := t.closed != (t.rec.rec.Outcome != nil)
-	if _, was := r.track.odd[t.id]; was == odd {
+	if t.closed == (t.rec.rec.Outcome != nil) {
+		if _, was := r.track.odd[t.id]; was {
+			r.track.live = true
+			delete(r.track.odd, t.id)
+		}
 		return
 	}
 	r.track.live = true
-	if odd {
-		r.track.odd[t.id] = t
-	} else {
-		delete(r.track.odd, t.id)
-	}
+	r.track.odd[t.id] = t
 }
 
 // replace marks all that a messages.snapshot takes away; it is called before.
@@ -228,9 +227,9 @@ func (r *Reducer) oddTurns(dst []agjson.Event) []agjson.Event {
 		rec := r.turnAt(t.id).Value
 		switch {
 		case rec.Outcome == nil:
-			ev.Body = &agjson.SubagentDone{ParentTurnID: t.parent}
-		case t.nested:
-			ev.Body = &agjson.SubagentStart{ParentTurnID: t.parent}
+			ev.Body = &agjson.SubagentDone{ParentTurnID: text(rec.ParentTurnID)}
+		case rec.ParentTurnID != nil:
+			ev.Body = &agjson.SubagentStart{ParentTurnID: *rec.ParentTurnID}
 		default:
 			ev.Body = &agjson.TurnStart{ThreadID: rec.ThreadID}
 		}

@@ -160,6 +160,11 @@ func newShadow() *shadow {
 	return &shadow{messages: map[string][]byte{}, turns: map[string][]byte{}, artifacts: map[string][]byte{}}
 }
 
+// String is all that is stored.
+func (s *shadow) String() string {
+	return fmt.Sprintf("messages %s\nturns %s\nartifacts %s\nmemory %s\nstate %s\nlive %s\nopen %s", s.messages, s.turns, s.artifacts, s.memory, s.state, s.live, s.open)
+}
+
 func eventsText(list []agjson.Event) []byte {
 	var b []byte
 	for i := range list {
@@ -228,7 +233,7 @@ func TestChanges(t *testing.T) {
 					Messages: snap.Messages, Turns: snap.Turns, Artifacts: snap.Artifacts, MemoryChanged: true, Memory: snap.Memory,
 					StateChanged: true, State: snap.State, LiveChanged: true, Live: snap.Live, OpenChanged: true, Open: snap.Open,
 				})
-				if fmt.Sprint(kept) != fmt.Sprint(want) {
+				if kept.String() != want.String() {
 					t.Fatalf("%s after %d, every %d: the store differs from the snapshot\n got %s\nwant %s", s.name, k, every, kept, want)
 				}
 			}

@@ -32,7 +32,9 @@
 //   - An omitted turnId falls to the message named by messageId, else to the sole open turn; with several open it parks.
 //   - A block goes to the open message of its (turn, candidate), whatever messageId says, but a messageId that names a sealed
 //     message parks.
-//   - A tool.done needs its call in the fold, and takes a result that is final only once.
+//   - A tool.done needs no call in the fold (a resumed run brings results of calls that another log holds), but a call takes
+//     one final result.
+//   - A repeated turn.start opens a closed turn again: what follows attaches under it.
 //   - A sealed block or artifact takes no delta and no second seal. reasoning.opaque may follow reasoning.end.
 //   - reasoning.start with a partIndex for a block that is open opens a part of it; a delta without partIndex goes on with the
 //     part written last; parts stand in the order of their index.

@@ -1,6 +1,7 @@
 package reducer
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -22,7 +23,6 @@ func (s *Structure) Export(dst []byte) []byte {
 	w.int(s.last)
 	w.str(s.parked)
 	w.b = append(w.b, s.first[:]...)
-	w.str(s.root)
 	w.uint(s.count)
 	at := make(map[*turn]int, len(s.order))
 	w.uint(uint64(len(s.order)))
@@ -87,7 +87,7 @@ func (w *writer) message(s *Structure, m *message, at map[*turn]int) {
 	w.str(m.id)
 	w.str(m.cand)
 	w.b = append(w.b, byte(m.seal))
-	w.flags(m.tool, m.turn != nil, m.group != nil)
+	w.flags(m.tool, m.turn != nil, m.group != nil, m.born)
 	w.uint(m.order)
 	switch {
 	case m.turn != nil:
@@ -98,8 +98,8 @@ func (w *writer) message(s *Structure, m *message, at map[*turn]int) {
 	w.uint(uint64(len(m.nodes)))
 	for _, b := range m.nodes {
 		w.b = append(w.b, byte(b.kind))
-		w.flags(b.sealed, b.waiting, b.old,
-			s.blocks[b.id] == b, s.blocks[b.alt] == b && b.alt != b.id, s.calls[b.call] == b, s.result[b.call] == b)
+		w.flags(b.sealed, b.waiting, b.old, s.blocks[b.id] == b)
+		w.uint(b.serial)
 		w.str(b.id)
 		w.str(b.alt)
 		w.str(b.call)
@@ -146,12 +146,12 @@ func ImportStructure(data []byte) (*Structure, error) {
 		return nil, ErrExport
 	}
 	r.b = r.b[copy(s.first[:], r.b):]
-	s.root = r.str()
 	count := r.uint()
 	r.turns(s)
 	for range r.count() {
 		r.message(s)
 	}
+	r.enter(s)
 	r.partitions(s)
 	for range r.count() {
 		a := &artifact{id: r.str(), turn: r.str(), last: r.str(), sealed: r.byte()&1 != 0, order: r.uint()}
@@ -176,8 +176,9 @@ func ImportStructure(data []byte) (*Structure, error) {
 
 // reader reads what writer wrote; after a fault it is bad and reads zeros.
 type reader struct {
-	b   []byte
-	bad bool
+	b      []byte
+	bad    bool
+	blocks []*block
 }
 
 func (r *reader) fail() {
@@ -266,7 +267,7 @@ func (r *reader) message(s *Structure) {
 	m := &message{id: r.str(), cand: r.str()}
 	m.seal = seal(r.byte())
 	f := r.byte()
-	m.tool = f&1 != 0
+	m.tool, m.born = f&1 != 0, f&8 != 0
 	order := r.uint()
 	var g *group
 	switch {
@@ -300,22 +301,33 @@ func (r *reader) block(s *Structure, m *message) {
 	b := &block{msg: m, noted: true}
 	b.kind = blockKind(r.byte())
 	f := r.byte()
+	b.serial = r.uint()
 	b.id, b.alt, b.call = r.str(), r.str(), r.str()
-	if r.bad || b.kind > resultBlock {
+	own := f&8 != 0
+	if r.bad || b.kind > resultBlock || b.serial == 0 || own && s.blocks[b.id] != nil {
 		r.fail()
 		return
 	}
 	b.sealed, b.old = f&1 != 0, f&4 != 0
-	for i, at := range []struct {
-		m  map[string]*block
-		id string
-	}{{s.blocks, b.id}, {s.blocks, b.alt}, {s.calls, b.call}, {s.result, b.call}} {
-		if f&(8<<i) != 0 {
-			at.m[at.id] = b
-		}
+	if own {
+		s.blocks[b.id] = b
 	}
 	m.nodes = append(m.nodes, b)
+	r.blocks = append(r.blocks, b)
 	s.wait(b, f&2 != 0)
+}
+
+// enter makes the blocks found by the ids that they share, in the order in which they were entered.
+func (r *reader) enter(s *Structure) {
+	slices.SortFunc(r.blocks, func(a, b *block) int { return cmp.Compare(a.serial, b.serial) })
+	for _, b := range r.blocks {
+		if b.serial <= s.serial {
+			r.fail()
+			return
+		}
+		s.serial = b.serial - 1
+		s.enter(b)
+	}
 }
 
 func (r *reader) partitions(s *Structure) {
@@ -324,11 +336,7 @@ func (r *reader) partitions(s *Structure) {
 		return
 	}
 	for _, t := range s.order {
-		n := r.count()
-		if n > 0 && t.closed {
-			r.fail()
-		}
-		for range n {
+		for range r.count() {
 			p := partition{candidate: r.str()}
 			if i := r.index(len(s.all)+1) - 1; i >= 0 {
 				p.target = s.all[i]

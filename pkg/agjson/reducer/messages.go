@@ -49,7 +49,7 @@ func (s *Structure) messageEnd(ev *agjson.Event, dry bool) (effect, string) {
 	switch {
 	case reason != "":
 		return effect{}, reason
-	case m.seal != started:
+	case m.seal != started || m.born:
 		return effect{}, sealedTarget
 	case dry:
 		return effect{}, ""
@@ -106,7 +106,13 @@ func (s *Structure) removeMessage(m *message) {
 		g.settle()
 	}
 	t := m.turn
-	if t == nil || t.closed {
+	if t == nil {
+		return
+	}
+	if t.closed {
+		if p := t.partition(m.cand, false); p != nil && p.target == m {
+			p.target = nil
+		}
 		return
 	}
 	if m.seal == started {
@@ -177,23 +183,6 @@ func (s *Structure) reopen(m *message) {
 	}
 }
 
-// release frees the ids that lead to the block.
-func (s *Structure) release(b *block) {
-	if s.lastBlock == b {
-		s.lastBlock = nil
-	}
-	drop(s.blocks, b.id, b)
-	drop(s.blocks, b.alt, b)
-	drop(s.calls, b.call, b)
-	drop(s.result, b.call, b)
-}
-
-func drop(m map[string]*block, id string, b *block) {
-	if m[id] == b {
-		delete(m, id)
-	}
-}
-
 func (s *Structure) messageMetadata(ev *agjson.Event) (effect, string) {
 	if ev.MessageID != "" {
 		m := s.msgs[ev.MessageID]
@@ -229,7 +218,7 @@ func (s *Structure) messagesSnapshot(b *agjson.MessagesSnapshot, dry bool) (effe
 		}
 	}
 	for _, t := range s.order {
-		t.unsealed, t.waiting, t.parts = 0, 0, nil
+		t.unsealed, t.waiting, t.parts, t.pending = 0, 0, nil, nil
 		t.group = s.group(t.id)
 	}
 	for i := range b.Messages {
@@ -248,13 +237,10 @@ func (s *Structure) messagesSnapshot(b *agjson.MessagesSnapshot, dry bool) (effe
 }
 
 func (s *Structure) restoreTurn(rec *agjson.TurnRecord) {
-	if s.root == "" {
-		s.root = strings.Clone(rec.ThreadID)
-	}
-	t, fresh := s.openTurn(rec.TurnID)
-	if !fresh {
+	if s.turns[rec.TurnID] != nil {
 		return // the first of two records of one turn counts
 	}
+	t, _ := s.openTurn(rec.TurnID)
 	if rec.ParentTurnID != nil {
 		t.nested, t.parent = true, strings.Clone(*rec.ParentTurnID)
 	}
@@ -268,18 +254,28 @@ func (s *Structure) restoreMessage(v *agjson.Message) {
 	if s.msgs[v.ID] != nil {
 		return // the first of two messages of one id counts
 	}
-	m := &message{id: strings.Clone(v.ID), cand: candidateKey(v.CandidateIndex), seal: restored, tool: v.Role == agjson.RoleTool}
+	m := &message{id: strings.Clone(v.ID), cand: candidateKey(v.CandidateIndex), seal: restored, tool: v.Role == agjson.RoleTool, born: true}
 	var g *group
 	if v.TurnID != nil {
 		m.turn = s.turns[*v.TurnID]
 		g = s.group(*v.TurnID)
 	}
 	s.addMessage(m, g)
-	if m.turn != nil && !m.turn.closed && m.tool {
-		p := m.turn.partition(m.cand, true)
-		p.stack = append(p.stack, m)
+	if m.turn != nil {
+		m.attach(m.turn)
 	}
 	for i := range v.Content {
 		s.identify(&block{msg: m, at: i}, "", v.Content[i])
+	}
+}
+
+// attach gives a restored message its place in its partition. What was opened last was no tool's message, since those are
+// born by tool.done; it is sealed, but its removal reverts from it.
+func (m *message) attach(t *turn) {
+	m.turn = t
+	if p := t.partition(m.cand, true); m.tool {
+		p.stack = append(p.stack, m)
+	} else {
+		p.target = m
 	}
 }

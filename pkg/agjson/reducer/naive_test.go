@@ -15,12 +15,12 @@ type naive struct {
 	last      int64
 	lastText  string
 	parked    string
-	root      string
 	turns     []*naiveTurn
 	messages  []*naiveMessage
 	artifacts []*naiveArtifact
 	memory    []agjson.MemoryRecord
 	state     []byte
+	clock     int
 }
 
 type naiveTurn struct {
@@ -29,15 +29,16 @@ type naiveTurn struct {
 }
 
 type naiveMessage struct {
-	msg      agjson.Message
-	state    string // open, sealed, adopted, restored
-	blocks   []*naiveBlock
-	pointed  bool // the open-message pointer of its (turn, candidate)
-	inserted int
+	msg     agjson.Message
+	state   string // open, sealed, adopted, restored
+	blocks  []*naiveBlock
+	born    bool // by tool.done or a snapshot
+	pointed bool // the open-message pointer of its (turn, candidate)
 }
 
 type naiveBlock struct {
 	id, alt string
+	time    int    // when it got its ids
 	kind    string // text, reasoning: streamed; "" otherwise
 	sealed  bool
 	parts   map[float64]string
@@ -202,20 +203,23 @@ func (n *naive) close(t *naiveTurn) {
 	t.closed = true
 	for _, m := range n.messages {
 		if m.msg.TurnID != nil && *m.msg.TurnID == t.rec.TurnID {
-			m.pointed = false
-			if m.state == "open" {
+			switch {
+			case m.state == "open" && m.born:
+				m.state = "adopted"
+			case m.state == "open":
 				m.state = "sealed"
 			}
 		}
 	}
 }
 
-func (n *naive) block(match func(*naiveBlock) bool) (*naiveMessage, *naiveBlock) {
+// block is the matching block that got its ids last, or first.
+func (n *naive) block(first bool, match func(*naiveBlock) bool) (*naiveMessage, *naiveBlock) {
 	var fm *naiveMessage
 	var fb *naiveBlock
 	for _, m := range n.messages {
 		for _, b := range m.blocks {
-			if match(b) {
+			if match(b) && (fb == nil || (b.time < fb.time) == first) {
 				fm, fb = m, b
 			}
 		}
@@ -223,12 +227,21 @@ func (n *naive) block(match func(*naiveBlock) bool) (*naiveMessage, *naiveBlock)
 	return fm, fb
 }
 
+func (n *naive) now() int {
+	n.clock++
+	return n.clock
+}
+
 func (n *naive) byID(id string) (*naiveMessage, *naiveBlock) {
-	return n.block(func(b *naiveBlock) bool { return b.id == id && (id != "" || b.kind != "") || id != "" && b.alt == id })
+	m, b := n.block(false, func(b *naiveBlock) bool { return b.id == id && (id != "" || b.kind != "") })
+	if b == nil && id != "" {
+		m, b = n.block(false, func(b *naiveBlock) bool { return b.alt == id })
+	}
+	return m, b
 }
 
 func (n *naive) call(id string) (*naiveMessage, *naiveBlock) {
-	return n.block(func(b *naiveBlock) bool {
+	return n.block(false, func(b *naiveBlock) bool {
 		c, ok := b.val.(*agjson.ToolCallBlock)
 		return ok && c.ToolCallID == id
 	})
@@ -236,14 +249,10 @@ func (n *naive) call(id string) (*naiveMessage, *naiveBlock) {
 
 // result is the first result of the call.
 func (n *naive) result(id string) (*naiveMessage, *naiveBlock) {
-	for _, m := range n.messages {
-		for _, b := range m.blocks {
-			if c, ok := b.val.(*agjson.ToolResultBlock); ok && c.ToolCallID == id {
-				return m, b
-			}
-		}
-	}
-	return nil, nil
+	return n.block(true, func(b *naiveBlock) bool {
+		c, ok := b.val.(*agjson.ToolResultBlock)
+		return ok && c.ToolCallID == id
+	})
 }
 
 func (n *naive) writable(m *naiveMessage) {
@@ -313,9 +322,6 @@ func (b *naiveBlock) append(part agjson.Number, text string) {
 func (n *naive) row(ev *agjson.Event) {
 	switch b := ev.Body.(type) {
 	case *agjson.TurnStart:
-		if n.root == "" {
-			n.root = b.ThreadID
-		}
 		t := n.open(ev.TurnID)
 		t.rec.ThreadID = b.ThreadID
 		if b.Trigger != nil {
@@ -325,7 +331,7 @@ func (n *naive) row(ev *agjson.Event) {
 		known := n.turn(ev.TurnID) != nil
 		t := n.open(ev.TurnID)
 		if !known {
-			t.rec.ThreadID = n.root
+			t.rec.ThreadID = n.turns[0].rec.ThreadID
 			if p := n.turn(b.ParentTurnID); p != nil && p != t {
 				t.rec.ThreadID = p.rec.ThreadID
 			}
@@ -436,7 +442,7 @@ func (n *naive) messageRow(ev *agjson.Event) {
 			panic(park("no message"))
 		}
 		n.openTurnOf(m)
-		if m.state != "open" {
+		if m.state != "open" || m.born {
 			panic(park("sealed"))
 		}
 		m.state = "sealed"
@@ -478,7 +484,7 @@ func (n *naive) remove(ev *agjson.Event) {
 		}
 		n.messages = slices.Delete(n.messages, i, i+1)
 		i--
-		if !m.pointed {
+		if t := m.msg.TurnID; !m.pointed || n.turn(*t) == nil || n.turn(*t).closed {
 			continue
 		}
 		for _, o := range slices.Backward(n.messages) {
@@ -500,7 +506,7 @@ func (n *naive) blockRow(ev *agjson.Event) {
 		if _, b := n.byID(ev.ID); b != nil {
 			panic(park("block id taken"))
 		}
-		nb := &naiveBlock{id: ev.ID, kind: kind, val: v, current: -1e308}
+		nb := &naiveBlock{id: ev.ID, kind: kind, val: v, current: -1e308, time: n.now()}
 		nb.append("", "")
 		m.blocks = append(m.blocks, nb)
 	}
@@ -564,7 +570,7 @@ func (n *naive) toolRow(ev *agjson.Event) {
 		if _, c := n.call(b.ToolCallID); c != nil {
 			panic(park("call id taken"))
 		}
-		m.blocks = append(m.blocks, &naiveBlock{val: &agjson.ToolCallBlock{ToolCallID: b.ToolCallID, Name: b.Name, Input: []byte("{}"),
+		m.blocks = append(m.blocks, &naiveBlock{time: n.now(), val: &agjson.ToolCallBlock{ToolCallID: b.ToolCallID, Name: b.Name, Input: []byte("{}"),
 			ServerName: b.ServerName, ProviderExecuted: b.ProviderExecuted, Title: b.Title, ToolMetadata: b.ToolMetadata, ItemID: b.ItemID,
 			UIVisibility: b.UIVisibility, ProviderMetadata: b.ProviderMetadata}})
 	case *agjson.ToolArgsDelta:
@@ -597,10 +603,7 @@ func (n *naive) toolRow(ev *agjson.Event) {
 }
 
 func (n *naive) toolDone(ev *agjson.Event, b *agjson.ToolDone) {
-	cm, c := n.call(b.ToolCallID)
-	if c == nil {
-		panic(park("no call"))
-	}
+	cm, _ := n.call(b.ToolCallID)
 	t := n.doneOwner(ev, cm)
 	v := &agjson.ToolResultBlock{ToolCallID: b.ToolCallID, Content: b.Content, Outcome: b.Outcome, StructuredContent: b.StructuredContent,
 		UIData: b.UIData, SideData: b.SideData, ErrorText: b.ErrorText, ErrorCode: b.ErrorCode, ProviderMetadata: b.ProviderMetadata,
@@ -625,19 +628,19 @@ func (n *naive) toolDone(ev *agjson.Event, b *agjson.ToolDone) {
 	case ev.MessageID == "":
 		m = n.target(t, ev, b.CandidateIndex)
 	case m == nil:
-		m = &naiveMessage{state: "adopted", msg: agjson.Message{ID: ev.MessageID, Role: agjson.RoleTool, TurnID: &t.rec.TurnID, ThreadID: ptr(t.rec.ThreadID), CandidateIndex: b.CandidateIndex}}
+		m = &naiveMessage{state: "adopted", born: true, msg: agjson.Message{ID: ev.MessageID, Role: agjson.RoleTool, TurnID: &t.rec.TurnID, ThreadID: ptr(t.rec.ThreadID), CandidateIndex: b.CandidateIndex}}
 		n.messages = append(n.messages, m)
 	case m.msg.TurnID == nil || *m.msg.TurnID != t.rec.TurnID || !m.takesResults():
 		panic(park("not to land there"))
 	}
-	m.blocks = append(m.blocks, &naiveBlock{val: v})
+	m.blocks = append(m.blocks, &naiveBlock{time: n.now(), val: v})
 }
 
 func ptr[T any](v T) *T { return &v }
 
 func (n *naive) doneOwner(ev *agjson.Event, call *naiveMessage) (t *naiveTurn) {
 	defer func() {
-		if why := recover(); why == park("no owner") {
+		if why := recover(); why == park("no owner") && call != nil {
 			t = n.openTurnOf(call)
 		} else if why != nil {
 			panic(why)
@@ -651,7 +654,7 @@ func (n *naive) contentBlock(ev *agjson.Event, b *agjson.ContentBlock) {
 	if b.Transient != nil && *b.Transient || d != nil && d.Transient != nil && *d.Transient {
 		return
 	}
-	nb := &naiveBlock{id: ev.ID, val: b.Block}
+	nb := &naiveBlock{id: ev.ID, val: b.Block, time: n.now()}
 	if d != nil && d.ID != nil {
 		nb.alt = *d.ID
 	}
@@ -736,9 +739,6 @@ func (n *naive) snapshot(b *agjson.MessagesSnapshot) {
 	if b.Turns != nil {
 		n.turns = nil
 		for _, rec := range b.Turns {
-			if n.root == "" {
-				n.root = rec.ThreadID
-			}
 			if n.turn(rec.TurnID) == nil {
 				n.turns = append(n.turns, &naiveTurn{rec: rec, closed: rec.Outcome != nil})
 			}
@@ -749,15 +749,18 @@ func (n *naive) snapshot(b *agjson.MessagesSnapshot) {
 		if n.message(v.ID) != nil {
 			continue
 		}
-		m := &naiveMessage{msg: v, state: "restored"}
+		m := &naiveMessage{msg: v, state: "restored", born: true}
 		for _, c := range v.Content {
-			nb := &naiveBlock{val: c}
+			nb := &naiveBlock{val: c, time: n.now()}
 			if d, ok := c.(*agjson.DataBlock); ok && d.ID != nil {
 				nb.alt = *d.ID
 			}
 			m.blocks = append(m.blocks, nb)
 		}
 		n.messages = append(n.messages, m)
+		if m.msg.TurnID != nil && v.Role != agjson.RoleTool {
+			n.point(m)
+		}
 	}
 	if b.Artifacts != nil {
 		n.artifacts = nil

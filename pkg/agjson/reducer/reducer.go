@@ -66,6 +66,9 @@ func (r *Reducer) Parked() string { return r.s.parked }
 // Seq is the seq of the last event folded, -1 before the first.
 func (r *Reducer) Seq() int64 { return r.s.last }
 
+// OpenTurn reports whether a turn is open.
+func (r *Reducer) OpenTurn() bool { return r.s.OpenTurn() }
+
 // Result is the fold so far. It is a copy: later pushes do not reach it. It shares values with the reducer and with other
 // results, so it must not be changed.
 func (r *Reducer) Result() agjson.ReduceResult {

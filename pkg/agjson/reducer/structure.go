@@ -18,24 +18,25 @@ type Structure struct {
 	last   int64  // seq of the last event taken; -1 before the first
 	parked string // why it waits for a snapshot; "" while live
 
-	first  [sha256.Size]byte // digest of the last event that had seq 0
-	root   string            // the thread's id, from the first turn that named it
-	turns  map[string]*turn
-	order  []*turn // in the order of the turn records
-	open   []*turn // in no order
-	busy   int     // unsealed messages and preliminary results of open turns
-	groups map[string]*group
-	msgs   map[string]*message
-	all    []*message // in the order of their creation, with nil where one was removed
-	holes  int        // how many of those
-	blocks map[string]*block
-	calls  map[string]*block
-	result map[string]*block
-	arts   map[string]*artifact
-	artSeq []*artifact // in the order of the records
-	memory map[memoryKey]*memory
-	memSeq []*memory
-	state  *jsonpatch.Document // nil = none
+	first   [sha256.Size]byte // digest of the last event that had seq 0
+	turns   map[string]*turn
+	order   []*turn // in the order of the turn records
+	open    []*turn // in no order
+	busy    int     // unsealed messages and preliminary results of open turns
+	groups  map[string]*group
+	msgs    map[string]*message
+	all     []*message        // in the order of their creation, with nil where one was removed
+	holes   int               // how many of those
+	blocks  map[string]*block // by their own ids
+	alts    idIndex           // by the id inside a data block
+	calls   idIndex
+	results idIndex
+	serial  uint64 // count of blocks entered in those
+	arts    map[string]*artifact
+	artSeq  []*artifact // in the order of the records
+	memory  map[memoryKey]*memory
+	memSeq  []*memory
+	state   *jsonpatch.Document // nil = none
 
 	lastBlock *block     // the block of the last delta, since the next is likely to be for it
 	gone      []*message // scratch for effect.gone
@@ -54,10 +55,11 @@ type turn struct {
 	nested   bool
 	order    uint64
 	closed   bool
-	paused   bool // closed by an outcome that asks
-	openAt   int  // index in Structure.open
-	unsealed int  // open messages
-	waiting  int  // preliminary results
+	paused   bool     // closed by an outcome that asks
+	openAt   int      // index in Structure.open
+	unsealed int      // open messages
+	waiting  int      // preliminary results
+	pending  []*block // results that were preliminary since the turn was opened
 	parts    []partition
 	group    *group
 	rec      *turnContent // nil in a Structure by itself
@@ -96,6 +98,7 @@ type message struct {
 	cand    string
 	seal    seal
 	tool    bool // its role is tool
+	born    bool // by tool.done, or by a snapshot: it has no message.start, so no message.end
 	removed bool
 	nodes   []*block // blocks that ids lead to
 	c       *messageContent
@@ -119,9 +122,10 @@ type block struct {
 	alt     string // the id inside a data block, where the event had another
 	call    string // toolCallId of a call or a result
 	msg     *message
-	at      int  // place in a restored message's content
-	noted   bool // is among msg.nodes
-	old     bool // a preliminary result that came by a snapshot, which itself restores it: no bar to a boundary
+	at      int    // place in a restored message's content
+	noted   bool   // is among msg.nodes
+	serial  uint64 // rank among those that share an id; 0 = released
+	old     bool   // a preliminary result of a turn that was closed since, or from a snapshot: no bar to a boundary
 	blockContent
 }
 
@@ -155,8 +159,7 @@ func (s *Structure) clearMessages() {
 	s.msgs = map[string]*message{}
 	s.all, s.holes = nil, 0
 	s.blocks = map[string]*block{}
-	s.calls = map[string]*block{}
-	s.result = map[string]*block{}
+	s.alts, s.calls, s.results = idIndex{}, idIndex{}, idIndex{}
 	s.lastBlock = nil
 }
 
@@ -183,12 +186,12 @@ func (s *Structure) Turn(id string) (known, open bool) {
 func (s *Structure) Message(id string) bool { return s.msgs[id] != nil }
 
 // Block says whether a block of the id is there.
-func (s *Structure) Block(id string) bool { return s.blocks[id] != nil }
+func (s *Structure) Block(id string) bool { return s.find(id) != nil }
 
 // Call says whether a tool call is there, and whether it has its final result.
 func (s *Structure) Call(id string) (known, done bool) {
-	r := s.result[id]
-	return s.calls[id] != nil, r != nil && !r.waiting
+	r := s.results.oldest(id)
+	return s.calls.newest(id) != nil, r != nil && !r.waiting
 }
 
 // Admit says why the event would park the fold; "" when it would not. It changes nothing.
@@ -280,7 +283,7 @@ func eventDigest(ev *agjson.Event) [sha256.Size]byte {
 func (s *Structure) row(ev *agjson.Event, dry bool) (effect, string) {
 	switch b := ev.Body.(type) {
 	case *agjson.TurnStart:
-		return s.turnStart(ev, b, dry)
+		return s.turnStart(ev, dry)
 	case *agjson.TurnDone:
 		return s.turnDone(ev, b, dry)
 	case *agjson.TurnError, *agjson.TurnAbort:

@@ -35,15 +35,17 @@ func (r *Reducer) turnStart(e effect, b *agjson.TurnStart) {
 	}
 }
 
-// subagentStart has no thread id of its own: the parent's, or the fold's (SPEC §8 item 16).
+// subagentStart has no thread id of its own: its parent's, or that of the fold's first turn (SPEC §8 item 16).
 func (r *Reducer) subagentStart(e effect, b *agjson.SubagentStart) {
 	if r.touchTurn(e.turn, e.fresh); e.fresh {
-		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id, ThreadID: r.s.root}}
-		if p := r.s.turns[b.ParentTurnID]; p != nil && p != e.turn {
-			e.turn.rec.rec.ThreadID = p.rec.rec.ThreadID
+		from := r.s.turns[b.ParentTurnID]
+		if from == nil || from == e.turn {
+			from = r.s.order[0]
 		}
+		e.turn.rec = &turnContent{rec: agjson.TurnRecord{TurnID: e.turn.id}}
+		e.turn.rec.rec.ThreadID = from.rec.rec.ThreadID
 	}
-	e.turn.rec.rec.ParentTurnID = &e.turn.parent
+	e.turn.rec.rec.ParentTurnID = ptr(e.turn.parent)
 }
 
 func (r *Reducer) turnDone(e effect, b *agjson.TurnDone) {

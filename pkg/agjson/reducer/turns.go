@@ -1,17 +1,15 @@
 package reducer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 )
 
-func (s *Structure) turnStart(ev *agjson.Event, b *agjson.TurnStart, dry bool) (effect, string) {
+func (s *Structure) turnStart(ev *agjson.Event, dry bool) (effect, string) {
 	if dry {
 		return effect{}, ""
-	}
-	if s.root == "" {
-		s.root = strings.Clone(b.ThreadID)
 	}
 	t, fresh := s.openTurn(ev.TurnID)
 	return effect{turn: t, fresh: fresh}, ""
@@ -36,11 +34,15 @@ func (s *Structure) openTurn(id string) (t *turn, fresh bool) {
 		t.group = s.group(t.id)
 		s.turns[t.id] = t
 		s.order = append(s.order, t)
+		for _, m := range t.group.msgs { // a snapshot may bring messages of a turn before the turn
+			if m != nil {
+				m.attach(t)
+			}
+		}
 	case !t.closed:
 		return t, false
 	default:
 		t.closed, t.paused = false, false
-		s.busy += t.waiting
 	}
 	t.openAt = len(s.open)
 	s.open = append(s.open, t)
@@ -62,7 +64,8 @@ func (s *Structure) group(turnID string) *group {
 	return g
 }
 
-// close takes the turn from the open ones, and seals what it left open.
+// close takes the turn from the open ones, and seals what it left open; what takes only results goes back to that. A
+// preliminary result stays one.
 func (s *Structure) close(t *turn) {
 	last := len(s.open) - 1
 	s.open[t.openAt] = s.open[last]
@@ -70,14 +73,22 @@ func (s *Structure) close(t *turn) {
 	s.open[last] = nil
 	s.open = s.open[:last]
 	s.busy -= t.unsealed + t.waiting
-	for _, p := range t.parts {
+	for i := range t.parts {
+		p := &t.parts[i]
 		for _, m := range p.stack {
-			if m.seal == started {
+			switch {
+			case m.seal == started && m.born:
+				m.seal = adopted
+			case m.seal == started:
 				m.seal = sealed
 			}
 		}
+		p.stack = slices.DeleteFunc(p.stack, func(m *message) bool { return m.removed || !m.open() })
 	}
-	t.closed, t.unsealed, t.parts = true, 0, nil
+	for _, r := range t.pending {
+		r.old = r.waiting
+	}
+	t.closed, t.unsealed, t.waiting, t.pending = true, 0, 0, nil
 }
 
 func (s *Structure) turnEnd(ev *agjson.Event, dry bool) (effect, string) {
