@@ -10,7 +10,7 @@ import (
 func (c *Config) Settings() []config.Setting {
 	return []config.Setting{
 		&config.StringVar{Name: "normalize-worker", To: &c.Worker, Default: c.Worker, Kind: "id",
-			Help: "id of this worker, unique among normalize workers and best stable over restarts"},
+			Help: "id of this worker, unique among normalize workers and best stable over restarts; empty is the host's name and the port of --listen"},
 		&config.DurationVar{Name: "normalize-ttl", To: &c.TTL, Default: c.TTL, Min: 300 * time.Millisecond, Max: time.Hour,
 			Help: "a worker silent for this long is replaced"},
 		&config.DurationVar{Name: "normalize-idle-after", To: &c.IdleAfter, Default: c.IdleAfter, Min: time.Second, Max: 30 * 24 * time.Hour,
