@@ -73,7 +73,7 @@ export class Badge {
     if (sub === undefined) return facts;
     const { counts } = sub;
     facts.push(
-      ['Thread', sub.status === 'absent' ? 'does not exist yet' : sub.open === undefined ? sub.status : sub.open ? 'a turn is open' : 'no turn is open'],
+      ['Thread', sub.status === 'absent' ? 'does not exist yet' : sub.open === undefined ? (sub.status === 'live' ? 'followed' : sub.status) : sub.open ? 'a turn is open' : 'no turn is open'],
       ['Cursor', h('code', {}, sub.cursor || 'none')],
       ['Events', counts.events.toLocaleString('en')],
       ['Resets', counts.resets === 0 ? '0' : `${counts.resets}, last: ${sub.lastReset}`],

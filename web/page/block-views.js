@@ -5,6 +5,7 @@
  * @module
  */
 
+import { equal } from '../client/index.js';
 import { GrowingText, h, setText } from './dom.js';
 import { byteSize, count, oneLine } from './format.js';
 import { jsonView } from './json-view.js';
@@ -117,9 +118,9 @@ class StillView {
 }
 
 const still = {
-  image: (block) => safeImage(block.source) ?? attachment('Image', block.source),
+  image: (block) => picture(block.source, 'Image'),
   audio: (block) => safeAudio(block.source) ?? attachment('Audio', block.source),
-  file: (block) => safeImage(block.source) ?? attachment(block.filename ?? 'File', block.source),
+  file: (block) => picture(block.source, block.filename ?? 'File'),
   document: (block) => attachment(block.title ?? 'Document', block.source),
   'resource-link': (block) => card('Resource', safeLink(block.uri), block.mimeType),
   resource: resourceView,
@@ -162,6 +163,14 @@ export function fold(label, content, open = false) {
   return h('details', { class: 'fold', open }, h('summary', { dir: 'auto' }, label), content);
 }
 
+/** A picture; its description where it is none, or cannot be drawn. */
+function picture(source, name) {
+  const img = safeImage(source);
+  if (img === undefined) return attachment(name, source);
+  img.addEventListener('error', () => img.replaceWith(attachment(name, source)));
+  return img;
+}
+
 function attachment(name, source) {
   const note = [source.mediaType, source.type === 'base64' ? byteSize(source.data) : undefined].filter(Boolean).join(' · ');
   if (source.type === 'url') return card(name, safeLink(source.url), note);
@@ -188,22 +197,31 @@ export function resultView(block, context) {
   if (block.errorText !== undefined || block.errorCode !== undefined) {
     el.append(h('p', { class: 'error-text', dir: 'auto' }, block.errorText, block.errorCode === undefined ? null : h('code', {}, block.errorCode)));
   }
-  for (const inner of block.content) el.append(contentOf(inner, context));
+  const said = block.content.filter((inner) => inner.type !== 'text' || inner.text !== block.errorText); // it stands there already
+  for (const inner of said) el.append(contentOf(inner, context));
   for (const [name, label] of [['structuredContent', 'Structured'], ['uiData', 'For the surface'], ['sideData', 'For the app'], ['pendingInput', 'Waits for input']]) {
-    if (block[name] !== undefined) el.append(fold(label, jsonView(name === 'pendingInput' ? { inputKeys: block[name].inputKeys } : block[name]), block.content.length === 0));
+    if (block[name] === undefined || (name === 'structuredContent' && isJSONOf(said, block[name]))) continue;
+    el.append(fold(label, jsonView(name === 'pendingInput' ? { inputKeys: block[name].inputKeys } : block[name]), said.length === 0));
   }
   if (el.childElementCount === 0) el.append(h('p', { class: 'dim' }, 'no content'));
   return el;
 }
 
+/** Whether the content says nothing but a value, as MCP servers repeat what they also give as data. */
+function isJSONOf(content, value) {
+  return content.length === 1 && content[0].type === 'text' && equal(parsed(content[0].text), value);
+}
+
 /** Text that is JSON is shown as JSON. */
 function contentOf(block, context) {
   if (block.type !== 'text') return viewOf(block, { ...context, growing: false }).el;
-  const value = /^\s*[[{]/.test(block.text) ? parsed(block.text) : undefined;
+  const value = parsed(block.text);
   return value === undefined ? textView(block.text) : jsonView(value);
 }
 
+/** The object or list that a text is; nothing where it is neither. */
 function parsed(text) {
+  if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
