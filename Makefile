@@ -4,6 +4,7 @@
 # make e2e    real processes, driven from outside
 # make real   the suites that take a real Redis, or a browser, again with those
 # make conformance  against the recorded vectors of AGWIRE_VECTORS
+# make web          the JavaScript client, with Node 20 or later
 # make golden       rewrite the golden files; review the diff like code
 
 SHELL := /bin/bash
@@ -20,7 +21,7 @@ packages = $(shell $(GO) list ./... | grep -v '/e2e')
 # packages whose tests hold one of the words of a pattern
 mentioning = $(shell grep -rlE --include='*_test.go' '$(1)' $(wildcard cmd internal pkg services web) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: build test check full lint laws race race-short bench fuzz e2e real conformance golden clean
+.PHONY: build test check full lint laws race race-short bench fuzz e2e real conformance web golden clean
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/agwire
@@ -71,6 +72,11 @@ conformance:
 	@if [ ! -d "$(AGWIRE_VECTORS)" ]; then echo "AGWIRE_VECTORS names no directory"; exit 1; fi
 	@list="$(call mentioning,agtest\.|AGWIRE_VECTORS)"; \
 	[ -z "$$list" ] || AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -count=1 -timeout $(TIMEOUT) $$list
+
+# Node tells the folds apart: the Go fold runs beside the JavaScript one, over the vectors where they are.
+web: build
+	@vectors=""; if [ -d "$(AGWIRE_VECTORS)" ]; then vectors="$(abspath $(AGWIRE_VECTORS))"; fi; \
+	AGWIRE_BIN="$(abspath $(BIN))/agwire" AGWIRE_VECTORS="$$vectors" node --experimental-websocket --test web/client/test/ web/test/
 
 golden:
 	AGWIRE_GOLDEN=write $(GO) test -count=1 $(call mentioning,agtest\.)
