@@ -177,26 +177,13 @@ func (n *node) size() int {
 	return total
 }
 
-// clone copies what can change; texts are shared, since they cannot.
+// clone is the node as a text, which is smaller than opened nodes; a text is shared, since it cannot change.
 func (n *node) clone() *node {
-	c := &node{raw: n.raw, depth: n.depth}
-	switch {
-	case n.raw != nil:
-	case n.obj != nil:
-		c.obj = &object{members: make([]member, 0, len(n.obj.members))}
-		for _, m := range n.obj.members {
-			if m.val != nil {
-				c.obj.members = append(c.obj.members, member{m.key, m.name, m.val.clone()})
-			}
-		}
-		c.obj.reindex()
-	default:
-		c.items = make([]*node, len(n.items))
-		for i, v := range n.items {
-			c.items[i] = v.clone()
-		}
+	raw := n.raw
+	if raw == nil {
+		raw = n.append(make([]byte, 0, n.size()))
 	}
-	return c
+	return &node{raw: raw, depth: n.depth}
 }
 
 const hexDigits = "0123456789abcdef"

@@ -12,7 +12,8 @@ import (
 // gen draws events whose ids come from small pools, so that they meet, collide and miss.
 type gen struct {
 	t    *rapid.T
-	wild bool // also what no normalizer sends: a tool's message that message.start opens, an adopted one that is ended
+	s    *reducer.Structure // what there is, to aim at; nil = shoot blindly
+	wild bool               // also what no normalizer sends: a tool's message that message.start opens, an adopted one that is ended
 }
 
 func (g gen) pick(label string, list ...string) string {
@@ -20,6 +21,32 @@ func (g gen) pick(label string, list ...string) string {
 }
 
 func (g gen) odds(n int) bool { return rapid.IntRange(0, n-1).Draw(g.t, "odds") == 0 }
+
+// there draws an id that has, or has not, the property, if any has.
+func (g gen) there(label string, has bool, is func(string) bool, ids ...string) string {
+	var list []string
+	for _, id := range ids {
+		if g.s != nil && is(id) == has {
+			list = append(list, id)
+		}
+	}
+	if len(list) == 0 || g.odds(8) {
+		list = ids
+	}
+	return g.pick(label, list...)
+}
+
+func (g gen) block(has bool) string {
+	return g.there("block", has, func(id string) bool { return g.s.Block(id) }, "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9")
+}
+
+func (g gen) call(has bool) string {
+	return g.there("call", has, func(id string) bool { known, _ := g.s.Call(id); return known }, "c1", "c2", "c3", "c4", "c5")
+}
+
+func (g gen) openTurn() string {
+	return g.there("turn", true, func(id string) bool { _, open := g.s.Turn(id); return open }, "t1", "t2", "t3", "t4", "t5")
+}
 
 func (g gen) turn() string { return g.pick("turn", "t1", "t1", "t1", "t2", "t2", "t3") }
 func (g gen) msg() string  { return g.pick("message", "m1", "m2", "m3", "m4", "m5", "c1:r", "c2:r") }
@@ -29,7 +56,7 @@ func (g gen) ownMsg() string {
 	if g.wild {
 		return g.msg()
 	}
-	return g.pick("message", "m1", "m2", "m3", "m4", "m5")
+	return g.pick("message", "m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9")
 }
 
 func (g gen) blk() string     { return g.pick("block", "b1", "b2", "b3", "b4", "b5") }
@@ -94,7 +121,7 @@ func (g gen) patch() []byte {
 
 // event draws one event of any type; its seq is not set.
 func (g gen) event() agjson.Event {
-	kinds := []string{"live", "turn", "message", "message", "text", "text", "text", "reasoning", "tool", "tool", "block", "record", "side"}
+	kinds := []string{"live", "turn", "message", "message", "text", "text", "text", "text", "reasoning", "reasoning", "reasoning", "tool", "tool", "tool", "block", "record", "side"}
 	switch g.pick("family", kinds...) {
 	case "turn":
 		return g.turnEvent()
@@ -122,7 +149,7 @@ func (g gen) event() agjson.Event {
 
 func (g gen) turnEvent() agjson.Event {
 	ev := agjson.Event{TurnID: g.turn()}
-	switch g.pick("turn event", "start", "start", "sub", "done", "error", "abort", "subdone") {
+	switch g.pick("turn event", "start", "start", "start", "sub", "sub", "done", "error", "abort", "subdone") {
 	case "start":
 		b := &agjson.TurnStart{ThreadID: g.thread()}
 		if g.odds(3) {
@@ -156,13 +183,13 @@ func (g gen) turnEvent() agjson.Event {
 }
 
 func (g gen) messageEvent() agjson.Event {
-	switch g.pick("message event", "start", "start", "end", "remove", "metadata") {
+	switch g.pick("message event", "start", "start", "start", "end", "remove", "metadata") {
 	case "start":
 		role := agjson.Role(g.pick("role", "assistant", "user", "system"))
 		if g.wild && g.odds(3) {
 			role = agjson.RoleTool
 		}
-		return agjson.Event{ID: g.ownMsg(), TurnID: g.turn(), Body: &agjson.MessageStart{Role: role, ThreadID: "th", CandidateIndex: g.num()}}
+		return agjson.Event{ID: g.ownMsg(), TurnID: g.openTurn(), Body: &agjson.MessageStart{Role: role, ThreadID: "th", CandidateIndex: g.num()}}
 	case "end":
 		ev := agjson.Event{ID: g.ownMsg(), Body: &agjson.MessageEnd{}}
 		if g.odds(3) {
@@ -184,9 +211,12 @@ func (g gen) messageEvent() agjson.Event {
 }
 
 func (g gen) textEvent() agjson.Event {
-	ev := agjson.Event{ID: g.blk(), TurnID: g.optTurn()}
-	switch g.pick("text event", "start", "delta", "delta", "delta", "end") {
+	ev := agjson.Event{TurnID: g.optTurn()}
+	kind := g.pick("text event", "start", "delta", "delta", "delta", "delta", "end")
+	ev.ID = g.block(kind != "start")
+	switch kind {
 	case "start":
+		ev.TurnID = g.openTurn()
 		if g.odds(4) {
 			ev.MessageID = g.msg()
 		}
@@ -205,9 +235,12 @@ func (g gen) textEvent() agjson.Event {
 }
 
 func (g gen) reasoningEvent() agjson.Event {
-	ev := agjson.Event{ID: g.blk(), TurnID: g.optTurn()}
-	switch g.pick("reasoning event", "start", "start", "delta", "delta", "delta", "end", "opaque", "opaque.delta") {
+	ev := agjson.Event{TurnID: g.optTurn()}
+	kind := g.pick("reasoning event", "start", "start", "delta", "delta", "delta", "delta", "delta", "end", "opaque", "opaque.delta")
+	ev.ID = g.block(kind != "start" || g.odds(3))
+	switch kind {
 	case "start":
+		ev.TurnID = g.openTurn()
 		ev.Meta = g.bag()
 		ev.Body = &agjson.ReasoningStart{CandidateIndex: g.num(), PartIndex: g.part(), ProviderMetadata: g.bag()}
 	case "delta":
@@ -226,13 +259,15 @@ func (g gen) toolEvent() agjson.Event {
 	ev := agjson.Event{TurnID: g.optTurn()}
 	switch g.pick("tool event", "start", "start", "args", "assembled", "done", "done", "done") {
 	case "start":
-		ev.Body = &agjson.ToolStart{ToolCallID: g.tool(), Name: "f", CandidateIndex: g.num(), ToolMetadata: g.bag()}
+		ev.TurnID = g.openTurn()
+		ev.Body = &agjson.ToolStart{ToolCallID: g.call(false), Name: "f", CandidateIndex: g.num(), ToolMetadata: g.bag()}
 	case "args":
-		ev.Body = &agjson.ToolArgsDelta{ToolCallID: g.tool(), Delta: "{"}
+		ev.Body = &agjson.ToolArgsDelta{ToolCallID: g.call(true), Delta: "{"}
 	case "assembled":
-		ev.Body = &agjson.ToolArgsAssembled{ToolCallID: g.tool(), Input: g.object(), ToolMetadata: g.bag(), ProviderMetadata: g.bag()}
+		ev.Body = &agjson.ToolArgsAssembled{ToolCallID: g.call(true), Input: g.object(), ToolMetadata: g.bag(), ProviderMetadata: g.bag()}
 	default:
-		c := g.tool()
+		c := g.call(true)
+		ev.TurnID = g.openTurn()
 		if g.odds(2) {
 			if ev.MessageID = c + ":r"; g.wild {
 				ev.MessageID = g.pick("adopts", c+":r", c+":r", c+":r", "m1", "m2")
@@ -360,8 +395,9 @@ func (g gen) snapshotEvent() agjson.Event {
 
 // hostile draws a stream in which anything may follow anything, snapshots and odd seqs included.
 func hostile(t *rapid.T) []agjson.Event {
-	g := gen{t, true}
+	g := gen{t: t, wild: true}
 	var out []agjson.Event
+	g.s = reducer.NewStructure()
 	seq := int64(-1)
 	for range rapid.IntRange(1, 60).Draw(t, "length") {
 		ev := g.event()
@@ -388,6 +424,7 @@ func hostile(t *rapid.T) []agjson.Event {
 		}
 		ev.Seq = max(seq, 0)
 		seq = ev.Seq
+		g.s.Apply(&ev)
 		out = append(out, wire(t, ev))
 	}
 	return out
@@ -396,14 +433,14 @@ func hostile(t *rapid.T) []agjson.Event {
 // admitted draws a stream that parks nobody: what a Structure refuses is not written, as by the writer of a log. It begins
 // as every log does, and as there no turn that was closed is opened again.
 func admitted(t *rapid.T) []agjson.Event {
-	g := gen{t, false}
 	first := agjson.Event{Body: &agjson.MessagesSnapshot{
 		Messages: []agjson.Message{}, Turns: []agjson.TurnRecord{}, Artifacts: []agjson.Artifact{}, Memory: []agjson.MemoryRecord{},
 	}}
 	out := []agjson.Event{first}
 	s := reducer.NewStructure()
 	s.Apply(&first)
-	for range rapid.IntRange(20, 250).Draw(t, "tries") {
+	g := gen{t: t, s: s}
+	for range rapid.IntRange(20, 300).Draw(t, "tries") {
 		ev := g.event()
 		ev.Seq = int64(len(out))
 		switch ev.Body.(type) {

@@ -204,7 +204,7 @@ func TestPropertyMsg(t *testing.T) {
 				}
 			}
 		}
-		for _, id := range []string{"b1", "b2", "b3", "b4", "b5"} {
+		for _, id := range []string{"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"} {
 			for _, body := range []agjson.Body{&agjson.TextDelta{Delta: "x"}, &agjson.ReasoningDelta{Delta: "x"}, &agjson.TextEnd{}, &agjson.ReasoningEnd{}} {
 				if parked, _ := then(t, events, agjson.Event{ID: id, Body: body}); parked == "" {
 					t.Fatalf("%s lands in a closed turn\n%s", body.Type(), describe(events))
@@ -270,13 +270,13 @@ func TestPropertyBlock(t *testing.T) {
 			events = append(events, *ev)
 			s.Apply(ev)
 		}
-		for _, id := range []string{"b1", "b2", "b3", "b4", "b5"} {
+		for _, id := range []string{"b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"} {
 			parked, _ := then(t, events, agjson.Event{ID: id, TurnID: "fresh", Body: &agjson.TextStart{}})
 			if (parked == "") == s.Block(id) {
 				t.Fatalf("text.start of a block that is there %v parks %q\n%s", s.Block(id), parked, describe(events))
 			}
 		}
-		for _, id := range []string{"c1", "c2", "c3"} {
+		for _, id := range []string{"c1", "c2", "c3", "c4", "c5"} {
 			known, _ := s.Call(id)
 			if parked, _ := then(t, events, agjson.Event{TurnID: "fresh", Body: &agjson.ToolStart{ToolCallID: id, Name: "f"}}); (parked == "") == known {
 				t.Fatalf("tool.start of a call that is there %v parks %q\n%s", known, parked, describe(events))
