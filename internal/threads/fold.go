@@ -22,6 +22,7 @@ type Fold struct {
 	at     snapshot.Position // of the last event folded; behind read while parked
 	base   snapshot.Version  // what the store has, and Update is made against; zero = not known
 	size   int64
+	taken  int64          // events taken since the fold was made
 	events []agjson.Event // of the message at hand
 }
 
@@ -68,9 +69,10 @@ func (f *Fold) Take(m *bus.EventMessage) (Taken, error) {
 		return Taken{}, err
 	}
 	if began {
-		*f = Fold{thread: f.thread, red: reducer.New(), epoch: m.Epoch, events: f.events}
+		*f = Fold{thread: f.thread, red: reducer.New(), epoch: m.Epoch, taken: f.taken, events: f.events}
 	}
 	f.size += kept
+	f.taken += m.Count
 	got := Taken{Events: len(f.events), Began: began}
 	before := f.red.Seq()
 	for i := range f.events {
@@ -163,6 +165,9 @@ func (f *Fold) Position() snapshot.Position { return f.at }
 
 // Size is about how many bytes of memory the fold takes.
 func (f *Fold) Size() int64 { return f.size + 4096 }
+
+// Taken is how many events this Fold has taken, those of FromLog included; what it was restored from is not counted.
+func (f *Fold) Taken() int64 { return f.taken }
 
 // Result is the fold as a copy.
 func (f *Fold) Result() agjson.ReduceResult { return f.red.Result() }

@@ -10,7 +10,7 @@ import (
 func (c *Config) Settings() []config.Setting {
 	return []config.Setting{
 		&config.StringVar{Name: "reduce-worker", To: &c.Worker, Default: c.Worker, Kind: "id",
-			Help: "id of this worker, unique among reduce workers and best stable over restarts"},
+			Help: "id of this worker, unique among reduce workers and best stable over restarts; empty is the host's name and the port of --listen"},
 		&config.DurationVar{Name: "reduce-ttl", To: &c.TTL, Default: c.TTL, Min: 300 * time.Millisecond, Max: time.Hour,
 			Help: "a worker silent for this long is replaced"},
 		&config.DurationVar{Name: "reduce-delay", To: &c.Delay, Default: c.Delay, Min: 0, Max: 10 * time.Second,

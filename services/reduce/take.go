@@ -102,9 +102,8 @@ func (o *shardWork) reload(t *thread, from origin) {
 // fault gives a thread up because of one message.
 func (o *shardWork) fault(t *thread, m *bus.EventMessage, err error) {
 	why := faultLog
-	if p, ok := err.(*bus.PanicError); ok {
+	if errors.Is(err, bus.ErrPanic) {
 		why = faultPanic
-		o.log.Error("panic", zap.ByteString("stack", p.Stack))
 	}
 	o.s.m.messages.WithLabelValues(fatePoison).Inc()
 	o.log.Error("a message cannot be folded", zap.String("thread", t.id), zap.Uint64("seq", m.StreamSeq), zap.Error(err))
@@ -117,7 +116,11 @@ func (o *shardWork) giveUp(t *thread, why string, err error) {
 	if errors.Is(err, bus.ErrTrimmed) {
 		say = o.log.Warn // as old as the log is kept
 	}
-	say("a thread is given up until its next epoch", zap.String("thread", t.id), zap.Error(err))
+	fields := []zap.Field{zap.String("thread", t.id), zap.Error(err)}
+	if p := (*bus.PanicError)(nil); errors.As(err, &p) {
+		fields = append(fields, zap.ByteString("stack", p.Stack))
+	}
+	say("a thread is given up until its next epoch", fields...)
 	o.s.m.faults.WithLabelValues(why).Inc()
 	o.settle(t)
 	o.setParked(t, false)

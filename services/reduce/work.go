@@ -181,6 +181,7 @@ func (o *shardWork) loaded(t *thread, res result) {
 		return
 	}
 	o.s.m.loads.WithLabelValues(res.source).Inc()
+	o.s.m.events.Add(float64(res.fold.Taken()))
 	o.setFold(t, live, res.fold)
 	if res.age != o.age {
 		o.rewrite(t)
