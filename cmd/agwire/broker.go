@@ -49,6 +49,11 @@ func (b *broker) service() []config.Setting {
 	return append(b.connection(&config.URLVar{Default: "nats://127.0.0.1:4222", Help: "NATS servers"}), b.streams(64)...)
 }
 
+// embedded are the settings of agwire up, which starts a broker where no URL is given.
+func (b *broker) embedded() []config.Setting {
+	return append(b.connection(&config.URLVar{Help: "NATS servers"}), b.streams(8)...)
+}
+
 func (b *broker) streams(shards int) []config.Setting {
 	return []config.Setting{
 		&config.IntVar{Name: "shards", To: &b.o.Shards, Default: shards, Min: 1, Max: 1024, Unit: "shards",

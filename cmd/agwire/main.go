@@ -13,8 +13,11 @@ func main() {
 // commands are the subcommands, in the order of the help text.
 func commands() []command {
 	return []command{
+		upCommand(),
 		ingestCommand(),
 		normalizeCommand(),
+		reduceCommand(),
+		fanoutCommand(),
 		pushCommand(),
 		execCommand(),
 		tailCommand(),

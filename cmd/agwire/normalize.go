@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"net"
 	"os"
 	"strconv"
 
@@ -10,13 +12,18 @@ import (
 	"github.com/agwire/agwire/services/normalize"
 )
 
-// workerName is what a worker is called when nobody names it: the host's name, which a StatefulSet keeps over restarts.
-// Several workers on one host need names of their own.
-func workerName() string {
-	if name, err := os.Hostname(); err == nil && name != "" {
-		return name
+// workerName is what a worker is called when nobody names it: the host and the port it listens on, which stay the same over
+// restarts, and which no two processes of one host share.
+func workerName(listen string) string {
+	host, err := os.Hostname()
+	if err != nil || host == "" {
+		host = "worker"
 	}
-	return "worker-" + strconv.Itoa(os.Getpid())
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil || port == "0" {
+		port = "pid-" + strconv.Itoa(os.Getpid())
+	}
+	return host + "-" + port
 }
 
 func normalizeCommand() command {
@@ -24,7 +31,6 @@ func normalizeCommand() command {
 		name: "normalize", summary: "turn frames into AgJSON events on each thread's log", signals: true,
 		setup: func(set *config.Set) runFunc {
 			shell, cfg := app.DefaultConfig("127.0.0.1:8082"), normalize.Defaults()
-			cfg.Worker = workerName()
 			var nats broker
 			set.Add("Normalize", cfg.Settings()...)
 			set.Add("NATS", nats.service()...)
@@ -34,6 +40,7 @@ func normalizeCommand() command {
 				if err != nil {
 					return err
 				}
+				cfg.Worker = cmp.Or(cfg.Worker, workerName(shell.Listen))
 				o := nats.options("agwire normalize", sh.log)
 				o.Window = cfg.Window
 				conn, err := nats.open(ctx, o)
