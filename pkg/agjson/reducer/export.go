@@ -22,7 +22,8 @@ func (s *Structure) Export(dst []byte) []byte {
 	w := writer{b: append(dst, exportVersion)}
 	w.int(s.last)
 	w.str(s.parked)
-	w.b = append(w.b, s.first[:]...)
+	digest := s.firstDigest()
+	w.b = append(w.b, digest[:]...)
 	w.uint(s.count)
 	at := make(map[*turn]int, len(s.order))
 	w.uint(uint64(len(s.order)))
@@ -142,10 +143,10 @@ func ImportStructure(data []byte) (*Structure, error) {
 	s := NewStructure()
 	s.last = r.int()
 	s.parked = r.str()
-	if len(r.b) < len(s.first) {
+	if len(r.b) < len(s.digest) {
 		return nil, ErrExport
 	}
-	r.b = r.b[copy(s.first[:], r.b):]
+	r.b = r.b[copy(s.digest[:], r.b):]
 	count := r.uint()
 	r.turns(s)
 	for range r.count() {
@@ -154,12 +155,11 @@ func ImportStructure(data []byte) (*Structure, error) {
 	r.enter(s)
 	r.partitions(s)
 	for range r.count() {
-		a := &artifact{id: r.str(), turn: r.str(), last: r.str(), sealed: r.byte()&1 != 0, order: r.uint()}
-		if s.arts[a.id] != nil {
-			r.bad = true
+		a, fresh := s.artifact(r.str())
+		if !fresh {
+			r.fail()
 		}
-		s.arts[a.id] = a
-		s.artSeq = append(s.artSeq, a)
+		a.turn, a.last, a.sealed, a.order = r.str(), r.str(), r.byte()&1 != 0, r.uint()
 	}
 	for range r.count() {
 		r.memory(s)

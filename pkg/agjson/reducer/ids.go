@@ -8,7 +8,13 @@ import (
 
 // idIndex finds blocks by an id that several may have: the id inside a data block, the toolCallId. Entries of blocks that
 // are gone, or go by other ids now, are passed over and dropped when they are met, so that each costs O(1) in all.
-type idIndex map[string][]idEntry
+type idIndex map[string]idList
+
+// idList is the entries of one id, oldest first; mostly there is one.
+type idList struct {
+	first idEntry
+	more  []idEntry
+}
 
 type idEntry struct {
 	b      *block
@@ -18,13 +24,21 @@ type idEntry struct {
 func (e idEntry) live() bool { return e.b.serial == e.serial }
 
 // add enters the block under a key that it keeps.
-func (x idIndex) add(key string, b *block) {
-	list := x[key]
-	if n := len(list); n > 0 && list[n-1].b == b {
-		list[n-1].serial = b.serial
-		return
+func (x *idIndex) add(key string, b *block) {
+	if *x == nil {
+		*x = idIndex{}
 	}
-	x[key] = append(list, idEntry{b, b.serial})
+	e := idEntry{b, b.serial}
+	list, ok := (*x)[key]
+	switch n := len(list.more); {
+	case !ok || n == 0 && list.first.b == b:
+		list.first = e
+	case n > 0 && list.more[n-1].b == b:
+		list.more[n-1] = e
+	default:
+		list.more = append(list.more, e)
+	}
+	(*x)[key] = list
 }
 
 // newest is the block that got the id last, or nil.
@@ -33,14 +47,20 @@ func (x idIndex) newest(key string) *block {
 	if !ok {
 		return nil
 	}
-	for n := len(list); n > 0; n-- {
-		if list[n-1].live() {
-			if n < len(list) {
-				x[key] = list[:n]
-			}
-			return list[n-1].b
-		}
-		list[n-1] = idEntry{}
+	n := len(list.more)
+	for n > 0 && !list.more[n-1].live() {
+		n--
+		list.more[n] = idEntry{}
+	}
+	if n < len(list.more) {
+		list.more = list.more[:n]
+		x[key] = list
+	}
+	switch {
+	case n > 0:
+		return list.more[n-1].b
+	case list.first.live():
+		return list.first.b
 	}
 	delete(x, key)
 	return nil
@@ -52,17 +72,19 @@ func (x idIndex) oldest(key string) *block {
 	if !ok {
 		return nil
 	}
-	for i := range list {
-		if list[i].live() {
-			if i > 0 {
-				x[key] = list[i:]
-			}
-			return list[i].b
+	changed := false
+	for !list.first.live() {
+		if len(list.more) == 0 {
+			delete(x, key)
+			return nil
 		}
-		list[i] = idEntry{}
+		list.first, list.more = list.more[0], list.more[1:]
+		changed = true
 	}
-	delete(x, key)
-	return nil
+	if changed {
+		x[key] = list
+	}
+	return list.first.b
 }
 
 // find is the block that an event's id names: as its own id, else as the id inside a data block.

@@ -31,10 +31,6 @@ type ask struct {
 	at     int
 }
 
-func newLiveFacts() *liveFacts {
-	return &liveFacts{byID: map[string]*ask{}, byTurn: map[string][]*ask{}, byCall: map[string][]*ask{}, bySurf: map[string]*surface{}}
-}
-
 // observe takes an event after the structure has; it says whether a fact has changed.
 func (l *liveFacts) observe(s *Structure, ev *agjson.Event, e effect) bool {
 	switch b := ev.Body.(type) {
@@ -85,6 +81,9 @@ func (l *liveFacts) ask(s *Structure, ev *agjson.Event, b *agjson.HitlAsk) bool 
 }
 
 func (l *liveFacts) keep(ev *agjson.Event, b *agjson.HitlAsk, turn string, paused bool) {
+	if l.byID == nil {
+		l.byID, l.byTurn, l.byCall = map[string]*ask{}, map[string][]*ask{}, map[string][]*ask{}
+	}
 	l.drop([]*ask{l.byID[b.AskID]})
 	a := &ask{ev: *ev, id: b.AskID, turn: turn, paused: paused, at: len(l.asks)}
 	a.ev.TurnID = turn
@@ -112,6 +111,9 @@ func (l *liveFacts) restore(s *Structure, events []agjson.Event) {
 
 // drop ends asks; nil ones and ones that are over already are passed over.
 func (l *liveFacts) drop(list []*ask) (changed bool) {
+	if len(list) == 0 {
+		return false
+	}
 	for _, a := range slices.Clone(list) {
 		if a == nil || l.byID[a.id] != a {
 			continue

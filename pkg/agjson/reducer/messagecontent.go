@@ -14,7 +14,12 @@ type messageContent struct {
 	touched         uint64          // the open part in which it was copied before its first change
 }
 
-func (c *messageContent) add(b *block) { c.content = append(c.content, b) }
+func (c *messageContent) add(b *block) {
+	if c.content == nil {
+		c.content = make([]*block, 0, 4)
+	}
+	c.content = append(c.content, b)
+}
 
 // value is the message as it is now; it must not be changed, and later pushes do not change it.
 func (m *message) value() *agjson.Message {

@@ -225,7 +225,7 @@ func (s *Structure) messagesSnapshot(b *agjson.MessagesSnapshot, dry bool) (effe
 		s.restoreMessage(&b.Messages[i])
 	}
 	if b.Artifacts != nil {
-		s.arts, s.artSeq = map[string]*artifact{}, nil
+		s.arts, s.artSeq = nil, nil
 		for i := range b.Artifacts {
 			s.restoreArtifact(&b.Artifacts[i])
 		}

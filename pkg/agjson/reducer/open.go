@@ -1,7 +1,7 @@
 package reducer
 
 import (
-	"bytes"
+	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 )
@@ -11,14 +11,14 @@ import (
 // buffer.
 type openPart struct {
 	list []*entry
-	dead int    // entries that a later event has made void
-	gen  uint64 // which open part; entries of an older one are no longer in list
+	free []*entry // zero entries to use again
+	dead int      // entries that a later event has made void
+	gen  uint64   // which open part
 }
 
 type entry struct {
 	ev   agjson.Event
-	gen  uint64
-	part *part // of a text or reasoning delta: its text is part.buf[from:to]
+	part *part // of a text or reasoning event: the part it goes to; a delta's text is part.buf[from:to]
 	blk  *block
 	from int
 	to   int
@@ -26,73 +26,125 @@ type entry struct {
 	dead bool
 }
 
+// place is an entry of an open part; the zero place is none.
+type place struct {
+	gen uint64
+	i   int
+}
+
+// maxKept is how many entries an open part keeps for the next.
+const maxKept = 16
+
 // clear starts the next open part.
 func (o *openPart) clear() {
-	if len(o.list) == 0 {
-		return
+	for _, e := range o.list {
+		if len(o.free) == maxKept {
+			break
+		}
+		*e = entry{}
+		o.free = append(o.free, e)
 	}
 	clear(o.list)
-	o.list = o.list[:0]
+	if o.list = o.list[:0]; cap(o.list) > maxKept {
+		o.list = nil
+	}
 	o.dead = 0
 	o.gen++
 }
 
+// add takes the event as it is.
 func (o *openPart) add(ev *agjson.Event) *entry {
-	e := &entry{ev: *ev, gen: o.gen}
+	var e *entry
+	if n := len(o.free); n > 0 {
+		e = o.free[n-1]
+		o.free = o.free[:n-1]
+	} else {
+		e = new(entry)
+	}
+	e.ev = *ev
 	o.list = append(o.list, e)
 	return e
 }
 
-// live is e while it is in the list and counts.
-func (o *openPart) live(e *entry) bool { return e != nil && e.gen == o.gen && !e.dead }
+func (o *openPart) last() place { return place{o.gen, len(o.list) - 1} }
+
+// at is the entry at p if it is of this open part and counts, else nil.
+func (o *openPart) at(p place) *entry {
+	if p.gen != o.gen || o.list[p.i].dead {
+		return nil
+	}
+	return o.list[p.i]
+}
 
 // text takes a delta that was written to part p of block b from there on.
 func (o *openPart) text(ev *agjson.Event, b *block, p *part, from int, pm agjson.Opaque) {
-	e := p.entry
-	if o.live(e) && e.to > from {
+	e := o.at(p.entry)
+	if e != nil && e.to > from {
 		e.to = from // a character whose first half came earlier moves to the delta that completed it
 	}
-	if !o.live(e) || pm != nil && b.str.newest != e || e.to != from {
+	switch {
+	case e == nil || e.to != from || pm != nil && b.str.newest != p.entry:
 		e = o.add(ev)
+		e.ev.ID, e.ev.TurnID, e.ev.MessageID = b.id, strings.Clone(ev.TurnID), strings.Clone(ev.MessageID)
+		e.ev.ParentID, e.ev.Meta, e.ev.Extra = "", nil, nil
+		e.ev.Body = delta(ev.Body, nil, pm)
 		e.part, e.blk, e.from = p, b, from
-		p.entry = e
-		b.str.newest = e
-	} else if pm != nil {
-		e.ev.Body = withMetadata(e.ev.Body, pm)
+		p.entry = o.last()
+		b.str.newest = p.entry
+	case pm != nil:
+		e.ev.Body = delta(e.ev.Body, metadata(e.ev.Body), pm)
 	}
 	e.to = len(p.buf)
 }
 
-// withMetadata is a copy of the delta's body with more provider metadata.
-func withMetadata(body agjson.Body, pm agjson.Opaque) agjson.Body {
+// delta is the body of a joined delta, without its text; it shares nothing with the body it is made of.
+func delta(of agjson.Body, old, pm agjson.Opaque) agjson.Body {
+	if pm != nil && old == nil {
+		pm = append(agjson.Opaque{}, pm...)
+	} else {
+		pm = mergeObjects(old, pm)
+	}
+	if _, ok := of.(*agjson.TextDelta); ok {
+		return &agjson.TextDelta{ProviderMetadata: pm}
+	}
+	return &agjson.ReasoningDelta{ProviderMetadata: pm}
+}
+
+func metadata(body agjson.Body) agjson.Opaque {
 	switch b := body.(type) {
 	case *agjson.TextDelta:
-		c := *b
-		c.ProviderMetadata = mergeObjects(b.ProviderMetadata, pm)
-		return &c
+		return b.ProviderMetadata
 	case *agjson.ReasoningDelta:
-		c := *b
-		c.ProviderMetadata = mergeObjects(b.ProviderMetadata, pm)
-		return &c
+		return b.ProviderMetadata
 	}
-	return body
+	return nil
 }
 
 // scratch takes a delta whose text never shows in the fold.
-func (o *openPart) scratch(ev *agjson.Event, at **entry, delta string) {
-	if !o.live(*at) {
-		*at = o.add(ev)
+func (o *openPart) scratch(ev *agjson.Event, at *place, delta string) {
+	e := o.at(*at)
+	if e == nil {
+		e = o.add(ev)
+		*at = o.last()
 	}
-	(*at).buf = append((*at).buf, delta...)
+	e.buf = append(e.buf, delta...)
 }
 
 // drop makes the scratch void, since what it was for has come.
-func (o *openPart) drop(at **entry) {
-	if o.live(*at) {
-		(*at).dead = true
+func (o *openPart) drop(at *place) {
+	if e := o.at(*at); e != nil {
+		e.dead = true
+		e.buf = nil
 		o.dead++
 	}
-	*at = nil
+	*at = place{}
+}
+
+// start takes the event that creates a reasoning block or opens a part of it.
+func (o *openPart) start(ev *agjson.Event, b *block) {
+	e := o.add(ev)
+	e.blk, e.part = b, b.str.cur
+	b.str.newest = o.last()
 }
 
 // events is the open part, seqs 0.
@@ -103,9 +155,9 @@ func (o *openPart) events() []agjson.Event {
 			out = append(out, e.event())
 		}
 	}
-	for _, e := range o.list {
+	for i, e := range o.list {
 		// A delta without partIndex goes on with the part written last, so that part must come last here too.
-		if e.part != nil && !e.dead && e.blk.continues(e) {
+		if e.part != nil && e.blk.continues(e, place{o.gen, i}) {
 			ev := agjson.Event{ID: e.ev.ID, TurnID: e.ev.TurnID, MessageID: e.ev.MessageID}
 			ev.Body = &agjson.ReasoningDelta{PartIndex: e.blk.str.cur.name}
 			out = append(out, ev)
@@ -115,15 +167,8 @@ func (o *openPart) events() []agjson.Event {
 }
 
 // continues says that e is the newest entry of the block, which still takes deltas, and not of the part written last.
-func (b *block) continues(e *entry) bool {
-	return b.str != nil && b.str.newest == e && b.str.cur != e.part && !b.msg.removed && b.msg.writable() == ""
-}
-
-// start takes the event that creates a reasoning block or opens a part of it.
-func (o *openPart) start(ev *agjson.Event, b *block) {
-	e := o.add(ev)
-	e.blk, e.part = b, b.str.cur
-	b.str.newest = e
+func (b *block) continues(e *entry, at place) bool {
+	return b.str != nil && b.str.newest == at && b.str.cur != e.part && !b.msg.removed && b.msg.writable() == ""
 }
 
 // event is the entry with its text.
@@ -141,7 +186,7 @@ func (e *entry) event() agjson.Event {
 		ev.Body = &c
 	case *agjson.ToolArgsDelta:
 		c := *b
-		c.Delta = string(bytes.Clone(e.buf))
+		c.Delta = string(e.buf)
 		ev.Body = &c
 	case *agjson.ReasoningOpaqueDelta:
 		c := *b

@@ -16,7 +16,7 @@ type Reducer struct {
 
 // New is a Reducer before the first event.
 func New() *Reducer {
-	return &Reducer{s: NewStructure(), live: newLiveFacts(), track: newTracker()}
+	return &Reducer{s: NewStructure(), open: openPart{gen: 1}, live: &liveFacts{}, track: newTracker()}
 }
 
 // Fold is New and a Push for each event.

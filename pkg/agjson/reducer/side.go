@@ -24,6 +24,9 @@ func (s *Structure) artifact(id string) (a *artifact, fresh bool) {
 		return a, false
 	}
 	a = &artifact{id: strings.Clone(id), order: s.next()}
+	if s.arts == nil {
+		s.arts = map[string]*artifact{}
+	}
 	s.arts[a.id] = a
 	s.artSeq = append(s.artSeq, a)
 	return a, true
@@ -167,6 +170,9 @@ func (s *Structure) memoryWrite(b *agjson.MemoryWrite, dry bool) (effect, string
 func (s *Structure) addMemory(key memoryKey) *memory {
 	key.key = strings.Clone(key.key)
 	m := &memory{memoryKey: key}
+	if s.memory == nil {
+		s.memory = map[memoryKey]*memory{}
+	}
 	s.memory[key] = m
 	s.memSeq = append(s.memSeq, m)
 	return m

@@ -130,7 +130,7 @@ func Import(s Snapshot) *Reducer {
 		ev.Seq = r.s.last + 1
 		r.Push(ev)
 	}
-	r.live = newLiveFacts()
+	r.live = &liveFacts{}
 	r.live.restore(r.s, s.Live)
 	r.track.forget()
 	return r

@@ -17,46 +17,62 @@ import (
 type blockContent struct {
 	val     agjson.Block
 	str     *stream
-	scratch *entry // arguments or signature in the open part
+	scratch place // arguments or signature in the open part
 }
 
 // stream is a text under way.
 type stream struct {
-	parts  []*part // in the order of their index; the unnamed one first
+	first  part    // the only part, mostly
+	parts  []*part // all of them, in the order of their index, the unnamed one first; nil while there is but first
 	cur    *part   // the part written last; nil before the first
 	pm     bag     // provider metadata
-	newest *entry  // the block's newest event in the open part
+	newest place   // the block's newest event in the open part
 }
 
 type part struct {
 	name  agjson.Number // its index as it came; "" for text that came without one
 	index float64       // -Inf for the unnamed part
 	buf   []byte
-	entry *entry // the part's newest delta in the open part
+	entry place // the part's newest delta in the open part
 }
 
 // at moves to the part, which is made where it is not there yet; without an index to the one written last.
 func (s *stream) at(index agjson.Number) *part {
-	if index == "" {
-		if s.cur == nil {
-			s.cur = &part{index: math.Inf(-1)}
-			s.parts = append(s.parts, s.cur)
-		}
+	if s.cur == nil {
+		s.cur = &s.first
+		s.cur.set(index)
 		return s.cur
 	}
+	if index == "" || index == s.cur.name {
+		return s.cur
+	}
+	var want part
+	want.set(index)
+	if s.cur.index == want.index {
+		return s.cur
+	}
+	if s.parts == nil {
+		s.parts = []*part{&s.first}
+	}
+	i, ok := slices.BinarySearchFunc(s.parts, want.index, func(p *part, f float64) int { return cmp.Compare(p.index, f) })
+	if !ok {
+		s.parts = slices.Insert(s.parts, i, &want)
+	}
+	s.cur = s.parts[i]
+	return s.cur
+}
+
+// set gives a new part its index.
+func (p *part) set(index agjson.Number) {
+	if p.index = math.Inf(-1); index == "" {
+		return
+	}
+	p.name = agjson.Number(strings.Clone(string(index)))
 	f, err := index.Float64()
 	if err != nil {
 		f = math.Copysign(math.MaxFloat64, f)
 	}
-	if s.cur != nil && s.cur.index == f {
-		return s.cur
-	}
-	i, ok := slices.BinarySearchFunc(s.parts, f, func(p *part, f float64) int { return cmp.Compare(p.index, f) })
-	if !ok {
-		s.parts = slices.Insert(s.parts, i, &part{name: agjson.Number(strings.Clone(string(index))), index: f})
-	}
-	s.cur = s.parts[i]
-	return s.cur
+	p.index = f
 }
 
 // write appends to the part and returns where in its buffer that begins. Two halves of a surrogate pair that meet become
@@ -82,11 +98,8 @@ func appendJoined(dst []byte, pair string) []byte {
 
 // text is the parts joined. What it returns shares the buffer, of which what is written stays as it is.
 func (s *stream) text() string {
-	switch len(s.parts) {
-	case 0:
-		return ""
-	case 1:
-		return alias(s.parts[0].buf)
+	if s.parts == nil {
+		return alias(s.first.buf)
 	}
 	n := 0
 	for _, p := range s.parts {
@@ -99,14 +112,12 @@ func (s *stream) text() string {
 	return alias(out)
 }
 
-// final is text in memory of its own size; the parts, which the open part may still show, then share that.
+// final is text in memory of its own size; a single part, which the open part may still show, then shares that.
 func (s *stream) final() string {
 	t := s.text()
-	if len(s.parts) == 1 {
-		if p := s.parts[0]; cap(p.buf) > len(t)+len(t)/8 {
-			t = strings.Clone(t)
-			p.buf = unsafe.Slice(unsafe.StringData(t), len(t))
-		}
+	if p := &s.first; s.parts == nil && cap(p.buf) > len(t)+len(t)/8 {
+		t = strings.Clone(t)
+		p.buf = unsafe.Slice(unsafe.StringData(t), len(t))
 	}
 	return t
 }

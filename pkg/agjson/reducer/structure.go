@@ -18,7 +18,8 @@ type Structure struct {
 	last   int64  // seq of the last event taken; -1 before the first
 	parked string // why it waits for a snapshot; "" while live
 
-	first   [sha256.Size]byte // digest of the last event that had seq 0
+	first   *agjson.Event     // the last event that had seq 0, unless that was a snapshot
+	digest  [sha256.Size]byte // of the one before an import
 	turns   map[string]*turn
 	order   []*turn // in the order of the turn records
 	open    []*turn // in no order
@@ -148,8 +149,6 @@ type memory struct {
 func NewStructure() *Structure {
 	s := &Structure{last: -1}
 	s.turns = map[string]*turn{}
-	s.arts = map[string]*artifact{}
-	s.memory = map[memoryKey]*memory{}
 	s.clearMessages()
 	return s
 }
@@ -159,7 +158,7 @@ func (s *Structure) clearMessages() {
 	s.msgs = map[string]*message{}
 	s.all, s.holes = nil, 0
 	s.blocks = map[string]*block{}
-	s.alts, s.calls, s.results = idIndex{}, idIndex{}, idIndex{}
+	s.alts, s.calls, s.results = nil, nil, nil
 	s.lastBlock = nil
 }
 
@@ -257,7 +256,11 @@ func (s *Structure) step(ev *agjson.Event, dry bool) (effect, string) {
 	if reason == "" && !dry {
 		s.last = ev.Seq
 		if ev.Seq == 0 {
-			s.first = eventDigest(ev)
+			s.first, s.digest = nil, [sha256.Size]byte{}
+			if !unparks(ev) {
+				c := *ev
+				s.first = &c
+			}
 		}
 	}
 	return e, reason
@@ -272,11 +275,18 @@ func (s *Structure) sequence(ev *agjson.Event) (again bool, reason string) {
 	if ev.Seq > s.last {
 		return false, "a forward gap"
 	}
-	return ev.Seq != 0 || s.first == eventDigest(ev), ""
+	return ev.Seq != 0 || s.firstDigest() == eventDigest(*ev), ""
 }
 
-func eventDigest(ev *agjson.Event) [sha256.Size]byte {
-	return sha256.Sum256(agjson.AppendEvent(nil, ev))
+func (s *Structure) firstDigest() [sha256.Size]byte {
+	if s.first == nil {
+		return s.digest
+	}
+	return eventDigest(*s.first)
+}
+
+func eventDigest(ev agjson.Event) [sha256.Size]byte {
+	return sha256.Sum256(agjson.AppendEvent(nil, &ev))
 }
 
 // row is the table of SPEC §5, in its order.

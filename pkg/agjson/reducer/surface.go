@@ -30,6 +30,9 @@ type component struct {
 }
 
 func (l *liveFacts) surfaceStart(ev *agjson.Event, b *agjson.UISurfaceStart) {
+	if l.bySurf == nil {
+		l.bySurf = map[string]*surface{}
+	}
 	l.surfaceEnd(b.SurfaceID)
 	f := &surface{start: *ev, at: len(l.surfaces)}
 	l.surfaces = append(l.surfaces, f)
