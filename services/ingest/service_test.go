@@ -109,15 +109,19 @@ func frames(n int) string {
 	return b.String()
 }
 
-// stored reads an invoke's frames as they lie in the log.
+// stored reads an invoke's frames as a normalizer takes them: the next index only, since what was sent again after an error
+// lies in the log more than once.
 func (s *server) stored(t *testing.T, thread, invoke string) (list []string, end *bus.End) {
 	t.Helper()
 	for f, err := range s.bus.ReadInvoke(t.Context(), thread, invoke, 1, 1<<60) {
 		if err != nil || f.Err != nil {
 			t.Fatal(err, f.Err)
 		}
+		if f.Index > int64(len(list)) && end == nil {
+			t.Fatalf("frame %d lies behind frame %d", f.Index, len(list)-1)
+		}
 		if f.Index != int64(len(list)) {
-			t.Fatalf("frame %d lies at place %d", f.Index, len(list))
+			continue
 		}
 		if f.Kind == bus.KindEnd {
 			end = &f.End

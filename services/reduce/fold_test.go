@@ -147,6 +147,7 @@ func TestCoalesces(t *testing.T) {
 		t.Errorf("%v writes", n)
 	}
 	w.await(w.push("t", s[end+1]))
+	natstest.Eventually(t, "the next event is folded", func() bool { return x.metric("events_total", "") == float64(end+2) })
 	if err := x.stop(); err != nil {
 		t.Fatal(err)
 	}
