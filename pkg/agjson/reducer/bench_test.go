@@ -46,11 +46,9 @@ func BenchmarkMixed(b *testing.B) {
 		for b.Loop() {
 			r := reducer.New()
 			for _, l := range lines {
-				ev, err := agjson.Decode(l)
-				if err != nil {
+				if err := r.PushLine(l); err != nil {
 					b.Fatal(err)
 				}
-				r.Push(ev)
 			}
 			if r.Parked() != "" {
 				b.Fatal(r.Parked())
@@ -115,11 +113,9 @@ func BenchmarkDelta(b *testing.B) {
 					}
 					r, i = open(), 0
 				}
-				ev, err := agjson.Decode(lines[i])
-				if err != nil {
+				if err := r.PushLine(lines[i]); err != nil {
 					b.Fatal(err)
 				}
-				r.Push(ev)
 				i++
 			}
 		})
@@ -252,12 +248,9 @@ func TestMemory(t *testing.T) {
 	push := func(ev agjson.Event) {
 		ev.Seq = seq
 		seq++
-		line := agjson.AppendEvent(nil, &ev)
-		ev, err := agjson.Decode(line)
-		if err != nil {
+		if err := r.PushLine(agjson.AppendEvent(nil, &ev)); err != nil {
 			t.Fatal(err)
 		}
-		r.Push(ev)
 	}
 	words := string(bytes.Repeat([]byte("word "), 8))
 	push(agjson.Event{TurnID: "t", Body: &agjson.TurnStart{ThreadID: "th"}})

@@ -121,11 +121,17 @@ func metadata(body agjson.Body) agjson.Opaque {
 }
 
 // scratch takes a delta whose text never shows in the fold.
-func (o *openPart) scratch(ev *agjson.Event, at *place, delta string) {
-	e := o.at(*at)
+func (o *openPart) scratch(ev *agjson.Event, b *block, delta string) {
+	e := o.at(b.scratch)
 	if e == nil {
 		e = o.add(ev)
-		*at = o.last()
+		e.ev.ID, e.ev.TurnID, e.ev.MessageID = b.id, strings.Clone(ev.TurnID), strings.Clone(ev.MessageID)
+		e.ev.ParentID, e.ev.Meta, e.ev.Extra = "", nil, nil
+		e.ev.Body = &agjson.ToolArgsDelta{ToolCallID: b.call}
+		if b.kind == reasoningBlock {
+			e.ev.Body = &agjson.ReasoningOpaqueDelta{}
+		}
+		b.scratch = o.last()
 	}
 	e.buf = append(e.buf, delta...)
 }

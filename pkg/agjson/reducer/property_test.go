@@ -44,6 +44,16 @@ func TestPropertyFold(t *testing.T) {
 		for i := range results {
 			equal(t, "a result taken before", resultText(results[i], false), texts[i], events)
 		}
+		lines, buf := reducer.New(), make([]byte, 0, 1<<12)
+		for i := range events {
+			buf = agjson.AppendEvent(buf[:0], &events[i])
+			if err := lines.PushLine(buf); err != nil {
+				t.Fatal(err)
+			}
+			clear(buf)
+		}
+		equal(t, "from a buffer that is used again", resultText(lines.Result(), false), texts[len(texts)-1], events)
+		equal(t, "and its snapshot", snapshotText(lines.Snapshot()), snapshotText(live.Snapshot()), events)
 		equal(t, "batch", resultText(reducer.Fold(events).Result(), false), texts[len(texts)-1], events)
 	})
 }

@@ -9,6 +9,7 @@ import (
 // Reducer is the fold, live or batch (SPEC §5 INV-FOLD). It is not safe for concurrent use.
 type Reducer struct {
 	s     *Structure
+	dec   agjson.Decoder
 	open  openPart
 	live  *liveFacts
 	track tracker
@@ -31,8 +32,8 @@ func Fold(events []agjson.Event) *Reducer {
 // Push folds the event, or parks the fold. It is total: it takes any decoded event.
 //
 // The fold keeps parts of ev: blocks, values, strings. They alias what ev was decoded from, which must not change and stays
-// reachable; decode from a copy where that is part of a much larger buffer. Of text and reasoning streams it keeps only
-// copies.
+// reachable; decode from a copy where that is part of a much larger buffer. Of deltas it keeps nothing. PushLine sees to
+// that by itself.
 func (r *Reducer) Push(ev agjson.Event) {
 	if r.s.parked != "" && !unparks(&ev) {
 		return
@@ -58,6 +59,17 @@ func (r *Reducer) Push(ev agjson.Event) {
 	if r.track.quiet {
 		r.settle(e)
 	}
+}
+
+// PushLine decodes an event and pushes it. It keeps nothing of line. The error is an agjson.ErrMalformed; the fold is then as
+// it was (SPEC §10.20). A delta is folded without an allocation, but for the growth of its text.
+func (r *Reducer) PushLine(line []byte) error {
+	ev, err := r.dec.Decode(line)
+	if err != nil {
+		return err
+	}
+	r.Push(ev)
+	return nil
 }
 
 // Parked says why the fold waits for a snapshot; "" while live (SPEC §5 INV-SEQ).
@@ -115,12 +127,12 @@ func (r *Reducer) fold(ev *agjson.Event, e effect) {
 	case *agjson.ToolArgsDelta:
 		// The scratch never shows: tool.args.assembled is authoritative.
 		r.track.open = true
-		r.open.scratch(ev, &e.block.scratch, b.Delta)
+		r.open.scratch(ev, e.block, b.Delta)
 		return
 	case *agjson.ReasoningOpaqueDelta:
 		// The scratch never shows: reasoning.opaque carries the assembled value.
 		r.track.open = true
-		r.open.scratch(ev, &e.block.scratch, string(b.Delta))
+		r.open.scratch(ev, e.block, string(b.Delta))
 		return
 	case *agjson.TextStart, *agjson.TextEnd, *agjson.ReasoningStart, *agjson.ReasoningEnd, *agjson.ReasoningOpaque,
 		*agjson.ToolStart, *agjson.ToolArgsAssembled, *agjson.ContentBlock:

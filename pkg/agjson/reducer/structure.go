@@ -257,7 +257,11 @@ func (s *Structure) step(ev *agjson.Event, dry bool) (effect, string) {
 		s.last = ev.Seq
 		if ev.Seq == 0 {
 			s.first, s.digest = nil, [sha256.Size]byte{}
-			if !unparks(ev) {
+			switch ev.Body.(type) {
+			case *agjson.MessagesSnapshot, *agjson.StateSnapshot:
+			case *agjson.TextDelta, *agjson.ReasoningDelta, *agjson.ToolArgsDelta, *agjson.ReasoningOpaqueDelta:
+				s.digest = eventDigest(*ev) // nothing is kept of a delta
+			default:
 				c := *ev
 				s.first = &c
 			}
