@@ -8,6 +8,7 @@ import (
 
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
 	"github.com/agwire/agwire/pkg/agjson/normalizer/claude"
+	"github.com/agwire/agwire/pkg/agjson/normalizer/openai"
 	"github.com/agwire/agwire/pkg/agjson/normalizer/vercel"
 )
 
@@ -25,7 +26,7 @@ type source struct {
 func list() []source {
 	return []source{
 		{"claude", func(h normalizer.Host) normalizer.Normalizer { return claude.New(h) }},
-		{"openai", nil},
+		{"openai", func(h normalizer.Host) normalizer.Normalizer { return openai.New(h) }},
 		{"adk", nil},
 		{"vercel", func(h normalizer.Host) normalizer.Normalizer { return vercel.New(h) }},
 		{"langgraph", nil},
