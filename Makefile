@@ -2,6 +2,7 @@
 # make check  format, vet, staticcheck, laws, race tests with -short, benches once
 # make full   test, and the fuzzers by counts
 # make e2e    real processes, driven from outside
+# make bench-latency  frame to client on an idle system, beside a plain NATS request
 # make real   the suites that take a real Redis, or a browser, again with those
 # make conformance  against the recorded vectors of AGWIRE_VECTORS
 # make web          the JavaScript client, with Node 20 or later
@@ -21,7 +22,7 @@ packages = $(shell $(GO) list ./... | grep -v '/e2e')
 # packages whose tests hold one of the words of a pattern
 mentioning = $(shell grep -rlE --include='*_test.go' '$(1)' $(wildcard cmd internal pkg services web) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: build test check full lint laws race race-short bench fuzz e2e real conformance web golden clean
+.PHONY: build test check full lint laws race race-short bench fuzz e2e bench-latency real conformance web golden clean
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/agwire
@@ -62,6 +63,9 @@ fuzz:
 e2e:
 	@if [ ! -d e2e ]; then echo "there is no e2e"; exit 1; fi
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./e2e/...
+
+bench-latency:
+	$(GO) test -run '^$$' -bench Latency -benchtime 2000x -timeout $(TIMEOUT) ./e2e
 
 # What these take is named by AGWIRE_TEST_REDIS_URL, AGWIRE_TEST_REDIS_SERVER and AGWIRE_TEST_CHROMIUM.
 real:

@@ -52,3 +52,13 @@ func (g *group) wait(t testing.TB, limit time.Duration) {
 		t.Fatal(err)
 	}
 }
+
+// join waits until all have ended, and returns what went wrong.
+func (g *group) join() error {
+	if g.spawn == nil {
+		return nil
+	}
+	g.wg.Wait()
+	g.cancel()
+	return errors.Join(g.errs...)
+}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/agwire/agwire/pkg/client"
 )
 
 // readiness is what /readyz answers.
@@ -58,13 +61,55 @@ func watching(base string, began func()) (answers []readiness) {
 // A service that is told to end says so on /readyz before it is gone, finishes what it has begun although its servers stall,
 // and exits 0.
 func TestShutdown(t *testing.T) {
-	s := startSystem(t, "nats", "redis", "normalize", "ingest")
+	s := startSystem(t)
 	i := invoke{thread: "shutdown", id: "1", rec: named(t, corpus(t), "claude", "text.partial")}
 	if err := pushing(t.Context(), s.url("ingest"), i, 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"ingest", "normalize"} {
+	t.Run("fanout", func(t *testing.T) { s.shutdownUnder(t, i) })
+	for _, name := range []string{"ingest", "normalize", "reduce"} {
 		t.Run(name, func(t *testing.T) { s.shutdown(t, name) })
+	}
+}
+
+// shutdownUnder ends fanout while clients follow a thread: they are told to come back, do, and go on where they were.
+func (s *system) shutdownUnder(t *testing.T, i invoke) {
+	ends := map[string]expected{i.thread: expect(t, i)}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	var clients group
+	var all []*follower
+	var seen []*observer
+	for n := range 4 {
+		f := &follower{name: fmt.Sprintf("client %d", n), line: startProxy(t, strings.TrimPrefix(s.url("fanout"), "http://"))}
+		f.add(i.thread, []string{client.Now, client.Start}[n%2])
+		clients.run(f.name, func(context.Context) error { return f.follow(ctx) })
+		all, seen = append(all, f), append(seen, f.subs...)
+	}
+	o := observe("client over SSE", i.thread, 0)
+	clients.run(o.name, func(context.Context) error { return o.follow(ctx, s.url("fanout"), client.Start) })
+	seen = append(seen, o)
+	eventually(t, 20*time.Second, "the clients have come to the end", func() bool { return allAt(seen, ends) })
+	s.shutdown(t, "fanout")
+	for _, f := range all {
+		if codes := f.closed(); len(codes) != 1 || codes[0] != 1001 && codes[0] != 4000 {
+			t.Errorf("%s was closed with %v, want one code that says to come back", f.name, codes)
+		}
+	}
+	s.procs["fanout"].restart()
+	next := invoke{thread: i.thread, id: "2", rec: named(t, corpus(t), "vercel", "vercel/tool_static")}
+	if err := pushing(t.Context(), s.url("ingest"), next, 100*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	ends[i.thread] = expect(t, i, next)
+	eventually(t, 20*time.Second, "the clients are back, and at the end", func() bool { return allAt(seen, ends) })
+	leave()
+	clients.wait(t, 20*time.Second)
+	for _, o := range seen {
+		o.check(t, ends[i.thread])
+		if r := o.reasons(); len(r) > 1 || r["join"] != len(r) {
+			t.Errorf("%s was reset: %v", o.name, r)
+		}
 	}
 }
 
@@ -121,8 +166,14 @@ func (s *system) shutdown(t *testing.T, name string) {
 	if took > 20*time.Second {
 		t.Errorf("it drains for %v, its budget is 20s", took)
 	}
-	if len(answers) != 2 || answers[0].status != http.StatusOK || answers[1].status != http.StatusServiceUnavailable || !answers[1].Stopping {
-		t.Errorf("/readyz answers %+v, want ready and then stopping", answers)
+	for n, r := range answers {
+		if was := n == 0; r.Ready != was || (r.status == http.StatusOK) != was {
+			t.Errorf("/readyz answers %+v, want that it is ready, and then never again", answers)
+			break
+		}
+	}
+	if last := answers[len(answers)-1]; !last.Stopping {
+		t.Errorf("the last of /readyz is %+v, want that it is stopping", last)
 	}
 	if said := s.procs[name].printed(); !strings.Contains(said, `"msg":"stopped"`) {
 		t.Error("it does not log that it has stopped")

@@ -189,8 +189,9 @@ func (s *system) probe(name string, test []string, limit time.Duration) error {
 	defer cancel()
 	switch {
 	case len(test) == 3 && test[0] == "/agwire" && test[1] == "probe":
-		out, err := exec.CommandContext(ctx, built.agwire, "probe", s.mapped(name, test[2])).CombinedOutput()
-		if err != nil {
+		cmd := agwire(ctx, "probe", s.mapped(name, test[2]))
+		cmd.Env = append(cmd.Env, s.procs[name].command.env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
 		return nil
