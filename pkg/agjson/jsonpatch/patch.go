@@ -1,7 +1,6 @@
 package jsonpatch
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 )
@@ -60,16 +59,6 @@ func Apply(text, patch []byte) ([]byte, error) {
 		return nil, err
 	}
 	return d.Bytes(), nil
-}
-
-// operation is one member of a patch, as it came.
-type operation struct {
-	op, path, from             string
-	hasOp, hasPath, hasFrom    bool
-	value                      []byte // nil = absent
-	depth                      int
-	pathTokens, fromTokens     []string
-	pathPointer, fromIsPointer bool
 }
 
 // Apply applies the patch, all of it or nothing. The error is an *Error. It keeps nothing of patch.
@@ -136,73 +125,6 @@ func (d *Document) forget() {
 	d.undo, d.wide = d.undo[:0], d.wide[:0]
 }
 
-func parse(text []byte) (op operation, why string) {
-	if text[0] != '{' {
-		return op, "not an object"
-	}
-	str := func(v []byte, into *string, has *bool) bool {
-		if *has || v[0] != '"' {
-			return false
-		}
-		*into, *has = unquote(v), true
-		return true
-	}
-	s := scanner{b: text, i: 1}
-	for s.next() {
-		name := unquote(s.name())
-		v, depth := s.item()
-		ok := true
-		switch name {
-		case "op":
-			ok = str(v, &op.op, &op.hasOp)
-		case "path":
-			ok = str(v, &op.path, &op.hasPath)
-		case "from":
-			ok = str(v, &op.from, &op.hasFrom)
-		case "value":
-			ok = op.value == nil
-			op.value, op.depth = v, depth
-		}
-		if !ok {
-			return op, "member " + name + " is no string, or given twice"
-		}
-	}
-	switch {
-	case !op.hasOp:
-		return op, "op is missing"
-	case !op.hasPath:
-		return op, "path is missing"
-	}
-	if op.pathTokens, op.pathPointer = tokens(op.path); !op.pathPointer {
-		return op, "path is not a JSON Pointer"
-	}
-	if len(op.pathTokens) > MaxDepth {
-		return op, "path is too long"
-	}
-	return op, op.need()
-}
-
-// need checks what the kind of operation requires.
-func (op *operation) need() string {
-	switch op.op {
-	case "add", "replace", "test":
-		if op.value == nil {
-			return "value is missing"
-		}
-	case "move", "copy":
-		if !op.hasFrom {
-			return "from is missing"
-		}
-		if op.fromTokens, op.fromIsPointer = tokens(op.from); !op.fromIsPointer {
-			return "from is not a JSON Pointer"
-		}
-	case "remove":
-	default:
-		return "unknown op"
-	}
-	return ""
-}
-
 func (d *Document) do(op operation) string {
 	switch op.op {
 	case "add":
@@ -233,8 +155,6 @@ func (d *Document) do(op operation) string {
 	}
 	return d.move(op.fromTokens, op.pathTokens)
 }
-
-func (op *operation) fresh() *node { return &node{raw: bytes.Clone(op.value), depth: op.depth} }
 
 func (d *Document) move(from, to []string) string {
 	n := d.at(from)

@@ -15,20 +15,20 @@ import (
 type liveFacts struct {
 	asks     []*ask // in the order of their arrival, with nil where one is over
 	over     int
-	byID     map[string]*ask
-	byTurn   map[string][]*ask
-	byCall   map[string][]*ask
-	surfaces []*surface // in the order of their start, with nil where one has ended
+	byID     map[string]*ask   // those that are not over
+	byTurn   map[string][]*ask // with some that are over
+	byCall   map[string][]*ask // with some that are over
+	paused   []*ask            // of paused turns, with some that are over
+	surfaces []*surface        // in the order of their start, with nil where one has ended
 	ended    int
 	bySurf   map[string]*surface
 }
 
 type ask struct {
-	ev     agjson.Event
-	id     string
-	turn   string
-	paused bool // its turn is closed, paused
-	at     int
+	ev   agjson.Event
+	id   string
+	turn string
+	at   int
 }
 
 // observe takes an event after the structure has; it says whether a fact has changed.
@@ -46,7 +46,7 @@ func (l *liveFacts) observe(s *Structure, ev *agjson.Event, e effect) bool {
 	case *agjson.TurnError, *agjson.TurnAbort, *agjson.SubagentDone:
 		return e.turn != nil && l.turnEnded(e.turn.id, false)
 	case *agjson.ToolDone:
-		return (b.More == nil || !*b.More) && l.drop(l.byCall[b.ToolCallID])
+		return (b.More == nil || !*b.More) && l.callDone(b.ToolCallID)
 	case *agjson.MessagesSnapshot:
 		return b.Turns != nil && l.restored(s)
 	case *agjson.UISurfaceStart:
@@ -85,14 +85,25 @@ func (l *liveFacts) keep(ev *agjson.Event, b *agjson.HitlAsk, turn string, pause
 		l.byID, l.byTurn, l.byCall = map[string]*ask{}, map[string][]*ask{}, map[string][]*ask{}
 	}
 	l.drop([]*ask{l.byID[b.AskID]})
-	a := &ask{ev: *ev, id: b.AskID, turn: turn, paused: paused, at: len(l.asks)}
+	a := &ask{ev: *ev, id: b.AskID, turn: turn, at: len(l.asks)}
 	a.ev.TurnID = turn
 	l.asks = append(l.asks, a)
 	l.byID[a.id] = a
-	l.byTurn[turn] = append(l.byTurn[turn], a)
+	l.byTurn[turn] = l.with(l.byTurn[turn], a)
 	if b.ToolCallID != nil {
-		l.byCall[*b.ToolCallID] = append(l.byCall[*b.ToolCallID], a)
+		l.byCall[*b.ToolCallID] = l.with(l.byCall[*b.ToolCallID], a)
 	}
+	if paused {
+		l.paused = l.with(l.paused, a)
+	}
+}
+
+// with appends to a list, and now and then drops from it what is over.
+func (l *liveFacts) with(list []*ask, a *ask) []*ask {
+	if n := len(list); n >= 8 && n&(n-1) == 0 {
+		list = slices.DeleteFunc(list, func(a *ask) bool { return l.byID[a.id] != a })
+	}
+	return append(list, a)
 }
 
 // restore takes the facts of a snapshot, once the structure is what it was.
@@ -111,10 +122,7 @@ func (l *liveFacts) restore(s *Structure, events []agjson.Event) {
 
 // drop ends asks; nil ones and ones that are over already are passed over.
 func (l *liveFacts) drop(list []*ask) (changed bool) {
-	if len(list) == 0 {
-		return false
-	}
-	for _, a := range slices.Clone(list) {
+	for _, a := range list {
 		if a == nil || l.byID[a.id] != a {
 			continue
 		}
@@ -122,10 +130,6 @@ func (l *liveFacts) drop(list []*ask) (changed bool) {
 		delete(l.byID, a.id)
 		l.asks[a.at] = nil
 		l.over++
-		dropFrom(l.byTurn, a.turn, a)
-		if call := a.ev.Body.(*agjson.HitlAsk).ToolCallID; call != nil {
-			dropFrom(l.byCall, *call, a)
-		}
 	}
 	if l.over > 8 && l.over > len(l.asks)/2 {
 		l.asks = slices.DeleteFunc(l.asks, func(a *ask) bool { return a == nil })
@@ -137,54 +141,52 @@ func (l *liveFacts) drop(list []*ask) (changed bool) {
 	return changed
 }
 
-func dropFrom(m map[string][]*ask, key string, a *ask) {
-	if list := m[key]; len(list) > 1 {
-		m[key] = slices.DeleteFunc(list, func(x *ask) bool { return x == a })
-	} else {
-		delete(m, key)
-	}
-}
-
 func (l *liveFacts) turnEnded(turn string, paused bool) bool {
 	list := l.byTurn[turn]
-	if !paused {
-		return l.drop(list)
+	if paused {
+		for _, a := range list {
+			l.paused = l.with(l.paused, a)
+		}
+		return false
 	}
-	for _, a := range list {
-		a.paused = true
-	}
-	return false
+	delete(l.byTurn, turn)
+	return l.drop(list)
 }
 
+func (l *liveFacts) callDone(call string) bool {
+	list := l.byCall[call]
+	delete(l.byCall, call)
+	return l.drop(list)
+}
+
+// resume answers the asks that ref names, or without such a ref all of paused turns.
 func (l *liveFacts) resume(ref *string) bool {
 	if ref != nil {
 		if a := l.byID[*ref]; a != nil {
 			return l.drop([]*ask{a})
 		}
-		if list := l.byTurn[*ref]; list != nil {
-			return l.drop(list)
+		if _, ok := l.byTurn[*ref]; ok {
+			return l.turnEnded(*ref, false)
 		}
 	}
-	var list []*ask
-	for _, a := range l.asks {
-		if a != nil && a.paused {
-			list = append(list, a)
-		}
-	}
+	list := l.paused
+	l.paused = nil
 	return l.drop(list)
 }
 
 // restored drops the asks of turns that a snapshot has closed or taken away.
 func (l *liveFacts) restored(s *Structure) bool {
 	var list []*ask
+	l.paused = nil
 	for _, a := range l.asks {
 		if a == nil {
 			continue
 		}
-		if t := s.turns[a.turn]; t == nil || t.closed && !t.paused {
+		switch t := s.turns[a.turn]; {
+		case t == nil, t.closed && !t.paused:
 			list = append(list, a)
-		} else {
-			a.paused = t.closed
+		case t.closed:
+			l.paused = append(l.paused, a)
 		}
 	}
 	return l.drop(list)
