@@ -154,7 +154,9 @@ type streamInfo struct {
 	Limit  int `json:"limit"`
 }
 
-func (i streamInfo) incarnation() int64 { return i.Created.UnixMilli() }
+// incarnation tells this life of the stream from any other, and from every other
+// shard's stream: several are made in one millisecond, but not in one nanosecond.
+func (i streamInfo) incarnation() int64 { return i.Created.UnixNano() }
 
 func (b *Bus) info(ctx context.Context, stream string) (streamInfo, error) {
 	var i streamInfo

@@ -12,7 +12,7 @@ import (
 // and the stream sequence of the thread's ordinal 0. A thread that was purged,
 // rebuilt or restored has a new one. The zero Epoch is none.
 type Epoch struct {
-	Incarnation int64  // when the events stream was created, Unix milliseconds
+	Incarnation int64  // when the events stream was created, Unix nanoseconds
 	Seq         uint64 // stream sequence of ordinal 0
 }
 

@@ -233,7 +233,7 @@ func (r *FrameReader) Next(ctx context.Context) (Frame, error) {
 // incarnation, which a position that was kept belongs to. Call it before Next.
 func (r *FrameReader) Expect(incarnation int64) { r.r.incarnation = incarnation }
 
-// Incarnation is when the stream that is read was created, Unix milliseconds;
+// Incarnation is when the stream that is read was created, Unix nanoseconds;
 // 0 before the first Next.
 func (r *FrameReader) Incarnation() int64 { return r.r.incarnation }
 
