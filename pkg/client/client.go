@@ -45,6 +45,12 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 // Close ends the client and its subscriptions, and waits for what it started.
 func (c *Client) Close() error {
 	c.end(ErrClosed)
+	c.mu.Lock()
+	k := c.conn
+	c.mu.Unlock()
+	if k != nil {
+		_ = k.ws.Close(closeNormal, "")
+	}
 	c.cancel()
 	c.wg.Wait()
 	return nil
@@ -111,7 +117,7 @@ func (c *Client) run(ctx context.Context, k *conn) {
 				failures = 0
 			}
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || c.Err() != nil {
 			c.end(ErrClosed)
 			return
 		}

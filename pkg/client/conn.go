@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -127,12 +128,9 @@ func (k *conn) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { k.write(ctx) })
-	var silent error
-	var once sync.Mutex
+	var silent atomic.Bool
 	watchdog := time.AfterFunc(k.silence, func() {
-		once.Lock()
-		silent = &CloseError{Code: closeSilent, Reason: "the server went silent"}
-		once.Unlock()
+		silent.Store(true)
 		cancel() // ends the read, and the connection with it
 	})
 	defer func() {
@@ -144,10 +142,8 @@ func (k *conn) serve(ctx context.Context) error {
 	for {
 		m, err := k.read(ctx)
 		if err != nil {
-			once.Lock()
-			defer once.Unlock()
-			if silent != nil {
-				return silent
+			if silent.Load() {
+				return &CloseError{Code: closeSilent, Reason: "the server went silent"}
 			}
 			return err
 		}
@@ -168,9 +164,6 @@ func (k *conn) write(ctx context.Context) {
 		select {
 		case <-k.more:
 		case <-ctx.Done():
-			if k.c.Err() != nil {
-				_ = k.ws.Close(closeNormal, "")
-			}
 			return
 		}
 		k.c.mu.Lock()

@@ -10,6 +10,18 @@ import (
 	"github.com/agwire/agwire/pkg/agjson"
 )
 
+// Reasons of a Batch.Reset. A server of a later version may have others.
+const (
+	ResetJoin    = "join"    // the first answer to Now
+	ResetGap     = "gap"     // ordinals were missing and could not be had
+	ResetTrimmed = "trimmed" // the log begins behind the cursor
+	ResetEpoch   = "epoch"   // the thread is another than the cursor's: purged, rebuilt or restored
+	ResetSlow    = "slow"    // this client was too slow
+	ResetAnew    = "anew"    // the thread was asked for anew from here, and there was no pair to begin with
+)
+
+const resetUnknown = "unknown"
+
 // Batch is events of a thread that came together.
 type Batch struct {
 	Events []json.RawMessage // as they are on the log, but for the events of a pair; not to be changed
@@ -32,6 +44,7 @@ type Subscription struct {
 	last      int64  // its last ordinal, if known
 	known     bool
 	reason    string // of the reset whose pair is due; "" = none
+	anew      bool   // what was taken is void, whatever comes next
 	suspended bool   // let go of until the reader has come so far
 	missing   int    // heartbeats in a row that do not name the thread
 	waited    int    // heartbeats in a row while something is due
@@ -163,17 +176,22 @@ func (s *Subscription) Stats() Stats {
 	return s.stats
 }
 
-// Resync forgets the thread, what waits to be read too, and asks for it anew, from Now; from Start if that is where it began.
+// Resync forgets the thread, what waits to be read too, and asks for it anew, from Now. The next batch has Reset set.
 func (s *Subscription) Resync() {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if s.err != nil {
 		return
 	}
-	s.stats.Resyncs++
-	s.cursor, s.last, s.known, s.suspended = "", -1, true, false
 	s.queue, s.size, s.bytes = nil, nil, 0
-	s.from = Now
+	s.suspended = false
+	s.renew()
+}
+
+// renew asks for the thread anew. The client is locked.
+func (s *Subscription) renew() {
+	s.stats.Resyncs++
+	s.cursor, s.last, s.known, s.anew, s.from = "", -1, true, true, Now
 	s.ask()
 }
 
@@ -234,7 +252,7 @@ func (s *Subscription) subscribed(cursor string) {
 
 func (s *Subscription) reset(reason string) {
 	if reason == "" {
-		reason = "unknown"
+		reason = resetUnknown
 	}
 	s.reason = reason
 	s.stats.Resets++
@@ -249,7 +267,7 @@ func (s *Subscription) take(events []json.RawMessage, cursor string, pair bool, 
 	switch {
 	case pair:
 		if reason = s.reason; reason == "" {
-			reason = "unknown"
+			reason = resetUnknown
 		}
 		s.begin(events, cursor)
 	case s.reason != "":
@@ -265,7 +283,10 @@ func (s *Subscription) take(events []json.RawMessage, cursor string, pair bool, 
 			s.cursor = cursor
 		}
 	}
-	s.reason, s.waited = "", 0
+	if s.anew && reason == "" {
+		reason = ResetAnew
+	}
+	s.reason, s.waited, s.anew = "", 0, false
 	s.stats.Events += int64(len(events))
 	if len(events) == 0 && reason == "" {
 		return
@@ -387,9 +408,7 @@ func (s *Subscription) stopWatch() {
 // refused ends the subscription, or begins anew if it is the cursor that is refused.
 func (s *Subscription) refused(e *RefusedError) {
 	if e.Code == "bad_cursor" && s.cursor != "" && s.cursor != s.from {
-		s.cursor, s.last, s.known, s.from = "", -1, true, Now
-		s.stats.Resyncs++
-		s.ask()
+		s.renew()
 		return
 	}
 	s.finish(e)

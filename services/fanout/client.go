@@ -146,10 +146,18 @@ func (c *client) answer(s *sub, f found) {
 	if s.from.name == fromLive {
 		at = f.at
 	}
-	switch {
-	case c.wire == webSocket:
+	if c.wire == webSocket {
 		c.reply(encodeAnswer("subscribed", s.r.name, &at))
-	case f.state != joining:
+	}
+}
+
+// prime tells an event stream that begins without a message where it begins, once. Its room and the client are locked.
+func (c *client) prime(s *sub, f found) {
+	if c.wire == webSocket || s.primed || f.state == joining {
+		return
+	}
+	s.primed = true
+	if f.out == nil {
 		c.reply(encodePrime(f.at))
 	}
 }

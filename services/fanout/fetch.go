@@ -102,6 +102,7 @@ func (s *sub) fetched(ctx context.Context, j job, f found) {
 	if j.state == resolving {
 		c.answer(s, f)
 	}
+	c.prime(s, f)
 	if f.out != nil {
 		s.out = f.out
 		c.pending += f.out.cost

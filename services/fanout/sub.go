@@ -31,6 +31,7 @@ type sub struct {
 
 	// Guarded by the client's lock.
 	answered bool
+	primed   bool     // an event stream was told where it begins
 	lagging  int64    // bytes of the room that wait for it
 	dropped  bool     // too much waits: it is to start anew
 	queued   bool     // it stands in the line of those who have something to write
