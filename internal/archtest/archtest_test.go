@@ -14,7 +14,6 @@ import (
 // the commit that brings the test: it fails once it is needed no more.
 func exceptions() map[string]string {
 	return map[string]string{
-		"SPEC §10.2":  "waits for the reducer's test of the full-state snapshot",
 		"SPEC §10.3":  "waits for the re-input surface",
 		"SPEC §10.4":  "waits for the re-input surface",
 		"SPEC §10.5":  "waits for the facets of MCP and the Anthropic API",
@@ -24,11 +23,9 @@ func exceptions() map[string]string {
 		"SPEC §10.9":  "waits for the facet of ADK",
 		"SPEC §10.10": "waits for the facets of LangGraph and Pydantic AI",
 		"SPEC §10.11": "waits for the facet of LangGraph",
-		"SPEC §10.12": "waits for the golden streams with subagents",
 		"SPEC §10.14": "waits for the facet of A2UI",
 		"SPEC §10.15": "waits for the re-input surface",
 		"SPEC §10.16": "waits for the facet of A2A",
-		"SPEC §10.17": "waits for the reducer's test of opaque deltas",
 		"SPEC §10.19": "waits for the facet of A2UI",
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // TestSpec has one hand-written case a clause: the listing of testdata/spec reads as the specification (SPEC §5, SPEC §10.1,
-// SPEC §10.2, SPEC §10.3, SPEC §10.5, SPEC §10.6, SPEC §10.8, SPEC §10.12, SPEC §10.13, SPEC §10.16, SPEC §10.17). A case is its clause, the events, why the fold ends parked, and the result; both reducers must give it, and where
+// SPEC §10.2, SPEC §10.12, SPEC §10.17). A case is its clause, the events, why the fold ends parked, and the result; both reducers must give it, and where
 // it does not park, so must every cut.
 func TestSpec(t *testing.T) {
 	paths, err := filepath.Glob("testdata/spec/*.txtar")
