@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
@@ -88,13 +87,7 @@ func slice(s string, start, end agjson.Value) string {
 		}
 		n++
 	}
-	switch {
-	case n != to:
-		return ""
-	case begin < 0:
-		return ""
-	}
-	if !utf8.ValidString(s[begin:]) {
+	if n != to || begin < 0 {
 		return ""
 	}
 	return s[begin:]

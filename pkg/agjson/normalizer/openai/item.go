@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agwire/agwire/pkg/agjson"
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
@@ -56,6 +57,9 @@ func (f *facet) saysAgain(r *round, v agjson.Value) bool {
 // item says a whole item of a response's output, of the Responses API's shape or the SDK's; of one that was said in part, the
 // rest; of one that was said, nothing. It answers false for what is no item.
 func (f *facet) item(r *round, v agjson.Value) bool {
+	if v.Get("type").Str() == "unknown" && v.Get("providerData").Kind() == agjson.KindObject {
+		v = v.Get("providerData") // how the SDK wraps what it does not know
+	}
 	switch kind := v.Get("type").Str(); {
 	case v.Kind() != agjson.KindObject || kind == "":
 		return false
@@ -77,9 +81,6 @@ func (f *facet) item(r *round, v agjson.Value) bool {
 
 // other keeps an item that the vocabulary has no block for: it is sent back to the provider.
 func (f *facet) other(r *round, v agjson.Value) {
-	if v.Get("type").Str() == "unknown" { // how the SDK wraps it
-		v = v.Get("providerData")
-	}
 	if id := v.Get("id").Str(); id != "" {
 		it := r.item(otherItem, id)
 		if it.done {
@@ -123,9 +124,21 @@ func text(v agjson.Value) json.RawMessage {
 	return v.Raw()
 }
 
+// healed is a text in which the halves of a surrogate pair that lay in two deltas are the character that they make.
+func healed(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	v, err := agjson.ParseValue(agjson.Quote(s))
+	if err != nil {
+		return s
+	}
+	return v.Str()
+}
+
 // parseJSON is the JSON that a text is, on one line; false when it is none.
 func parseJSON(s string) (json.RawMessage, bool) {
-	v, err := agjson.ParseValue([]byte(s))
+	v, err := agjson.ParseValue([]byte(healed(s)))
 	if err != nil {
 		return nil, false
 	}

@@ -121,7 +121,7 @@ func (f *facet) outputTextDelta(data agjson.Value) {
 	index, _ := pd.Get("content_index").Int()
 	p := f.textPart(r, it, index, false)
 	f.say(r, p, delta.Str())
-	r.twin = twin{p, strings.Clone(delta.Str())}
+	r.twin = twin{p, delta.Str()}
 }
 
 // twin is what the SDK has said of a text, until the Responses API repeats it.
@@ -234,7 +234,7 @@ func (f *facet) endMessage(r *round, it *item, content agjson.Value) {
 		}
 		it.cited = it.cited || list.Len() > 0
 		end := &agjson.TextEnd{}
-		cited, rest := f.citations(r, list, p.text.String())
+		cited, rest := f.citations(r, list, healed(p.text.String()))
 		end.Citations = cited
 		bag := []agjson.Member{{Name: "annotations", Value: rest}}
 		if it.phase != "" {

@@ -101,7 +101,13 @@ func (f *facet) land(d *agjson.ToolDone, v, wrapper agjson.Value) {
 // outputID is the call whose result an output is.
 func (f *facet) outputID(v agjson.Value) string {
 	if v.Get("type").Str() != "tool_search_output" {
-		return either(v, "callId", "call_id").Str()
+		call := either(v, "callId", "call_id").Str()
+		if call == "" && f.round != nil && v.Get("type").Str() == "local_shell_call_output" {
+			if it := f.round.known(callItem, v.Get("id").Str()); it != nil { // it names the call's item
+				call = it.call
+			}
+		}
+		return call
 	}
 	id := v.Get("id").Str()
 	if call, ok := f.found[id]; ok {
