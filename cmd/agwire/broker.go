@@ -54,6 +54,29 @@ func (b *broker) embedded() []config.Setting {
 	return append(b.connection(&config.URLVar{Help: "NATS servers"}), b.streams(8)...)
 }
 
+// readerRules are the rules over the settings of a tool that reads the log. What a field of the bus may hold is the bus's to say.
+func (b *broker) readerRules() []config.Rule {
+	return []config.Rule{
+		busRule(func() bus.Options { return bus.Options{Prefix: b.o.Prefix} }, "prefix"),
+		busRule(func() bus.Options { return bus.Options{User: b.o.User, Password: b.password.Reveal()} }, "nats-user", "nats-password"),
+		busRule(func() bus.Options { return bus.Options{CertFile: b.o.CertFile, KeyFile: b.o.KeyFile} }, "nats-cert", "nats-key"),
+	}
+}
+
+// serviceRules are those over the settings of a service.
+func (b *broker) serviceRules() []config.Rule {
+	return append(b.readerRules(),
+		busRule(func() bus.Options { return bus.Options{Replicas: b.o.Replicas} }, "replicas"),
+		busRule(func() bus.Options {
+			return bus.Options{FramesMaxAge: b.o.FramesMaxAge, LongestInvoke: b.o.LongestInvoke}
+		}, "frames-max-age", "longest-invoke"))
+}
+
+// busRule has the bus judge a few of its options, all others being good.
+func busRule(options func() bus.Options, names ...string) config.Rule {
+	return config.Rule{Names: names, Check: func() error { return config.Reason(options().Validate()) }}
+}
+
 func (b *broker) streams(shards int) []config.Setting {
 	return []config.Setting{
 		&config.IntVar{Name: "shards", To: &b.o.Shards, Default: shards, Min: 1, Max: 1024, Unit: "shards",

@@ -23,6 +23,8 @@ func fanoutCommand() command {
 			set.Add("NATS", nats.service()...)
 			set.Add("Redis", store.service()...)
 			set.Add("Process", shell.Settings()...)
+			set.Rules(nats.serviceRules()...)
+			set.Rules(store.rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
 				sh, err := p.newShell(shell)
 				if err != nil {

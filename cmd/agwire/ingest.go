@@ -17,6 +17,7 @@ func ingestCommand() command {
 			set.Add("Ingest", cfg.Settings()...)
 			set.Add("NATS", nats.service()...)
 			set.Add("Process", shell.Settings()...)
+			set.Rules(nats.serviceRules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
 				sh, err := p.newShell(shell)
 				if err != nil {

@@ -22,6 +22,7 @@ func commands() []command {
 		execCommand(),
 		tailCommand(),
 		replayCommand(),
+		whyCommand(),
 		probeCommand(),
 		redisCommand(),
 		convertCommand(),

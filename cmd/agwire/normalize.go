@@ -35,6 +35,8 @@ func normalizeCommand() command {
 			set.Add("Normalize", cfg.Settings()...)
 			set.Add("NATS", nats.service()...)
 			set.Add("Process", shell.Settings()...)
+			set.Rules(nats.serviceRules()...)
+			set.Rules(cfg.Rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
 				sh, err := p.newShell(shell)
 				if err != nil {

@@ -27,6 +27,7 @@ func replayCommand() command {
 				&config.DurationVar{Name: "max-pause", To: &maxPause, Default: 5 * time.Second, Min: 0, Max: 24 * time.Hour, FlagOnly: true,
 					Help: "longest pause, before it is divided by the speed"})
 			set.Add("NATS", nats.reader()...)
+			set.Rules(nats.readerRules()...)
 			return func(ctx context.Context, p *process, args []string) error {
 				factor, err := strconv.ParseFloat(speed, 64)
 				if err != nil {

@@ -42,6 +42,25 @@ func (r *redisStore) limits() []config.Setting {
 	}
 }
 
+// rules are the rules over these settings. What a field of the store may hold is the store's to say.
+func (r *redisStore) rules() []config.Rule {
+	rule := func(options func() snapshot.Options, names ...string) config.Rule {
+		return config.Rule{Names: names, Check: func() error {
+			o := options()
+			if o.URL == "" {
+				o.URL = "redis://127.0.0.1"
+			}
+			return config.Reason(o.Validate())
+		}}
+	}
+	return []config.Rule{
+		rule(func() snapshot.Options { return snapshot.Options{URL: r.url.Reveal()} }, "redis-url"),
+		rule(func() snapshot.Options { return snapshot.Options{Prefix: r.o.Prefix} }, "redis-prefix"),
+		rule(func() snapshot.Options { return snapshot.Options{MaxValue: r.o.MaxValue, MaxSnapshot: r.o.MaxSnapshot} },
+			"redis-max-snapshot", "redis-max-value"),
+	}
+}
+
 // open prepares the store; whoever calls it closes it.
 func (r *redisStore) open() (*snapshot.Store, error) {
 	o := r.o

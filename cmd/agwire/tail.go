@@ -25,6 +25,7 @@ func tailCommand() command {
 				&config.StringVar{Name: "from", To: &from, Default: "now", FlagOnly: true, Kind: "place", Help: "now, start, or a cursor"},
 				&config.BoolVar{Name: "follow", To: &follow, Default: true, FlagOnly: true, Help: "go on with what is committed from now on"})
 			set.Add("NATS", nats.reader()...)
+			set.Rules(nats.readerRules()...)
 			return func(ctx context.Context, p *process, args []string) error {
 				conn, err := nats.read(ctx, "agwire tail")
 				if err != nil {

@@ -57,7 +57,7 @@ func upCommand() command {
 			}
 			c.shell.LogFormat, c.shell.LogLevel = "console", "warn"
 			set.Add("Up",
-				&config.StringVar{Name: "data", To: &c.data, Default: ".agwire", Kind: "path", Help: "directory of the embedded NATS's store"},
+				&config.StringVar{Name: "data", To: &c.data, Default: ".agwire", Kind: "path", Required: true, Help: "directory of the embedded NATS's store"},
 				&config.IntVar{Name: "nats-port", To: &c.natsPort, Default: 4222, Min: 0, Max: 65535,
 					Help: "port of the embedded NATS on 127.0.0.1, for tail, replay and producers of your own; 0, or one that is taken, is any free one"},
 				&config.IntVar{Name: "redis-port", To: &c.redisPort, Default: 0, Min: 0, Max: 65535, FlagOnly: true,
@@ -71,6 +71,9 @@ func upCommand() command {
 			set.Add("Fanout", c.fanout.Settings()...)
 			set.Add("Read API", c.reading.Settings()...)
 			set.Add("Process", c.shell.Settings()...)
+			set.Rules(c.nats.serviceRules()...)
+			set.Rules(c.store.rules()...)
+			set.Rules(c.normalize.Rules()...)
 			return func(ctx context.Context, p *process, _ []string) error { return c.run(ctx, p) }
 		},
 	}
