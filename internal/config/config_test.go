@@ -179,6 +179,32 @@ func TestRequired(t *testing.T) {
 	}
 }
 
+// A default is a value, too; what Required still means is that an empty one is refused.
+func TestRequiredWithDefault(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		want []string
+	}{
+		{nil, nil},
+		{[]string{"AGWIRE_DATA=", "AGWIRE_REDIS_URL="}, []string{"data: is empty (AGWIRE_DATA)", "redis-url: is empty (AGWIRE_REDIS_URL)"}},
+	} {
+		var data string
+		var redis config.URL
+		set := config.NewSet()
+		set.Add("", &config.StringVar{Name: "data", To: &data, Default: ".agwire", Required: true},
+			&config.URLVar{Name: "redis-url", To: &redis, Default: "redis://127.0.0.1", Schemes: []string{"redis"}, Required: true})
+		_, err := set.Load(config.Source{Environ: c.env})
+		switch {
+		case c.want != nil:
+			if got := problems(t, err); !slices.Equal(got, c.want) {
+				t.Errorf("problems are %q, want %q", got, c.want)
+			}
+		case err != nil || data != ".agwire" || redis.Reveal() != "redis://127.0.0.1":
+			t.Errorf("got %q, %q, %v", data, redis, err)
+		}
+	}
+}
+
 func TestNamesOfOthers(t *testing.T) {
 	file := writeFile(t, t.TempDir(), "idle-after: {not: [looked, at]}\nwindow: 7\n")
 	var v values

@@ -10,8 +10,8 @@
 //
 // [Set.Load] reports every problem at once, each under the name of the setting
 // and with where the value came from: a bad value, a missing one, an unknown
-// flag, an unknown key of the file, an unknown AGWIRE_ variable. It never prints
-// the value of a secret or of a URL.
+// flag, an unknown key of the file, an unknown AGWIRE_ variable, values that do not
+// go together ([Rule]). It never prints the value of a secret or of a URL.
 //
 // The package refuses to be global: it has no registry, reads no environment of
 // its own accord and logs nothing. Settings are plain variables of the caller,

@@ -47,6 +47,7 @@ func (s *Set) Load(src Source) ([]string, error) {
 			problems = append(problems, p)
 		}
 	}
+	problems = append(problems, s.broken(problems, flags, env, file)...)
 	if len(problems) > 0 {
 		s.byOrder(problems)
 		return nil, &Error{Problems: problems}

@@ -130,7 +130,7 @@ type URLVar struct {
 	Schemes  []string // allowed schemes, lower case, at least one
 	Many     bool     // several, comma-separated, are allowed
 	Help     string   // one sentence without its full stop
-	Required bool     // something must give a value, and not an empty one
+	Required bool     // something must give a value, if there is no default; an empty one is refused
 	FlagOnly bool     // no environment variable and no key in the file
 }
 
@@ -140,7 +140,7 @@ func (v *URLVar) info() info {
 		limits += "; several comma-separated"
 	}
 	return info{name: v.Name, help: v.Help, kind: "url", def: NewURL(v.Default).String(), limits: limits,
-		required: v.Required, flagOnly: v.FlagOnly}
+		required: v.Required && v.Default == "", flagOnly: v.FlagOnly}
 }
 
 func (v *URLVar) parse(text string) error {
@@ -194,5 +194,5 @@ func (v *URLVar) broken() error {
 	} else if v.Default != "" {
 		err = (&URLVar{To: new(URL), Schemes: v.Schemes, Many: v.Many}).parse(v.Default)
 	}
-	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required, err))
+	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required && v.Default == "", err))
 }

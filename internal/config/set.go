@@ -17,6 +17,7 @@ const configName = "config"
 // by Load, Help and Logged; it is not safe for concurrent use.
 type Set struct {
 	sections []section
+	rules    []Rule
 	path     string // value of the setting "config"
 	defects  []Problem
 }

@@ -43,14 +43,14 @@ type StringVar struct {
 	Default  string             // used when nothing gives a value
 	Help     string             // one sentence without its full stop
 	Kind     string             // placeholder in help, such as "path"; "" is "string"
-	Required bool               // something must give a value, and not an empty one
+	Required bool               // something must give a value, if there is no default; an empty one is refused
 	FlagOnly bool               // no environment variable and no key in the file
 	Check    func(string) error // further rule, or nil; its error must not repeat the value
 }
 
 func (v *StringVar) info() info {
 	return info{name: v.Name, help: v.Help, kind: cmp.Or(v.Kind, "string"), def: v.Default,
-		required: v.Required, flagOnly: v.FlagOnly}
+		required: v.Required && v.Default == "", flagOnly: v.FlagOnly}
 }
 
 func (v *StringVar) parse(text string) error {
@@ -74,7 +74,7 @@ func (v *StringVar) broken() error {
 	if v.Check != nil && v.Default != "" {
 		err = v.Check(v.Default)
 	}
-	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required, err))
+	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required && v.Default == "", err))
 }
 
 // IntVar is a setting of a whole number in decimal digits.
