@@ -85,6 +85,13 @@ func (o Options) validate() error {
 	return errors.Join(errs...)
 }
 
+// Validate reports every bad field at once, each by its name and without the URL, which may hold a password.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	_, err := parseURL(o)
+	return errors.Join(err, o.validate())
+}
+
 // Store is the Redis of one deployment. It is safe for concurrent use. A call ends at its context's deadline; when its
 // context is cancelled, it ends at once if it has not been sent yet, else with Redis's answer or [Options.Timeout].
 type Store struct {

@@ -1,6 +1,7 @@
 package normalize
 
 import (
+	"errors"
 	"time"
 
 	"github.com/agwire/agwire/internal/config"
@@ -28,6 +29,16 @@ func (c *Config) Settings() []config.Setting {
 		&config.DurationVar{Name: "normalize-drain", To: &c.Drain, Default: c.Drain, Min: time.Millisecond, Max: time.Hour,
 			Help: "budget for what is in flight when a shard is given up"},
 	}
+}
+
+// Rules are the rules over these settings that go beyond the range of each.
+func (c *Config) Rules() []config.Rule {
+	return []config.Rule{{Names: []string{"normalize-max-gathered", "normalize-max-batch"}, Check: func() error {
+		if c.MaxGathered < c.MaxBatch {
+			return errors.New("is less than normalize-max-batch")
+		}
+		return nil
+	}}}
 }
 
 // sizeVar is a size setting of a field that is an int.
