@@ -55,6 +55,22 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
+// Values that are wrong together, or that only their owner can judge, are refused with all others.
+func TestBadTogether(t *testing.T) {
+	said := refused(t, nil, "up", "--replicas", "2", "--frames-max-age", "1h", "--longest-invoke", "24h", "--prefix", "a b",
+		"--nats-cert", "cert.pem", "--nats-user", "u", "--redis-url", "redis://127.0.0.1/x", "--redis-max-value", "9MiB",
+		"--redis-max-snapshot", "8MiB", "--redis-prefix", "{}", "--normalize-max-batch", "2048", "--normalize-max-gathered", "1024", "--data", "",
+		"--listen", "nowhere")
+	for _, name := range []string{
+		"replicas", "frames-max-age", "prefix", "nats-cert", "nats-user", "redis-url", "redis-max-snapshot", "redis-prefix",
+		"normalize-max-gathered", "data", "listen",
+	} {
+		if !strings.Contains(said, "\n  "+name+": ") {
+			t.Errorf("it does not name %s:\n%s", name, said)
+		}
+	}
+}
+
 // A secret in a setting is shown nowhere.
 func TestSecretsUnseen(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -69,5 +85,18 @@ func TestSecretsUnseen(t *testing.T) {
 		if bytes.Contains(said, []byte(secret)) {
 			t.Errorf("it shows %s:\n%s", secret, said)
 		}
+	}
+}
+
+// The commands of README.md need no more than it says.
+func TestDefaults(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := run(agwire(ctx, "help", "exec"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(out, []byte("http://127.0.0.1:8080")) {
+		t.Errorf("agwire exec does not send to where agwire up listens, unless told:\n%s", out)
 	}
 }
