@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson/normalizer"
+	"github.com/agwire/agwire/pkg/agjson/normalizer/adk"
 	"github.com/agwire/agwire/pkg/agjson/normalizer/claude"
 	"github.com/agwire/agwire/pkg/agjson/normalizer/openai"
 	"github.com/agwire/agwire/pkg/agjson/normalizer/vercel"
@@ -27,7 +28,7 @@ func list() []source {
 	return []source{
 		{"claude", func(h normalizer.Host) normalizer.Normalizer { return claude.New(h) }},
 		{"openai", func(h normalizer.Host) normalizer.Normalizer { return openai.New(h) }},
-		{"adk", nil},
+		{"adk", func(h normalizer.Host) normalizer.Normalizer { return adk.New(h) }},
 		{"vercel", func(h normalizer.Host) normalizer.Normalizer { return vercel.New(h) }},
 		{"langgraph", nil},
 		{"pydantic-ai", nil},
