@@ -4,7 +4,7 @@
 # make e2e    real processes, driven from outside
 # make bench-latency  frame to client on an idle system, beside a plain NATS request
 # make real   the suites that take a real Redis, or a browser, again with those
-# make conformance  against the recorded vectors of AGWIRE_VECTORS
+# make conformance  against the recorded vectors of AGWIRE_VECTORS: a table of the specification's clauses and their tests
 # make web          the JavaScript client, with Node 20 or later
 # make golden       rewrite the golden files; review the diff like code
 
@@ -74,8 +74,8 @@ real:
 
 conformance:
 	@if [ ! -d "$(AGWIRE_VECTORS)" ]; then echo "AGWIRE_VECTORS names no directory"; exit 1; fi
-	@list="$(call mentioning,agtest\.|AGWIRE_VECTORS)"; \
-	[ -z "$$list" ] || AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -count=1 -timeout $(TIMEOUT) $$list
+	@AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -json -count=1 -timeout $(TIMEOUT) \
+	  $(call mentioning,agtest\.|AGWIRE_VECTORS|SPEC §(10\.|5 INV-)) | $(GO) run ./internal/conformance
 
 # Node tells the folds apart: the Go fold runs beside the JavaScript one, over the vectors where they are.
 web: build

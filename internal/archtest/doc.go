@@ -8,8 +8,8 @@
 // fail is no law.
 //
 // The package refuses to format, to judge style that a reader would argue about, and
-// to be quiet about exceptions: those of the clauses are listed in one table, which
-// fails when an entry is needed no more.
+// to be quiet about exceptions: those of the clauses are [Exceptions], which fails when
+// an entry is needed no more.
 //
 //	tree, err := archtest.Load(os.DirFS("../.."))
 //	for _, law := range archtest.Laws() {

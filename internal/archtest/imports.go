@@ -46,7 +46,7 @@ func importLaws() []importLaw {
 		{name: "zap-stays-inside", except: []string{"/internal/...", "/services/...", "/cmd/..."},
 			deny: []string{"go.uber.org/zap/..."}, why: "libraries do not log"},
 		{name: "one-logger", deny: []string{"log", "log/slog"}, why: "zap is the logger, and it is injected"},
-		{name: "tests-only", spare: true, except: []string{"/internal/natstest", "/internal/redistest", "/pkg/agjson/agtest", "/e2e/..."},
+		{name: "tests-only", spare: true, except: []string{"/internal/natstest", "/internal/redistest", "/pkg/agjson/agtest", "/internal/conformance", "/e2e/..."},
 			deny: []string{"testing/...", "pgregory.net/rapid/...", "go.uber.org/goleak/...", "/internal/natstest", "/internal/redistest",
 				"/internal/archtest", "/pkg/agjson/agtest"}, why: "what serves tests stays out of the binary"},
 	}

@@ -19,6 +19,7 @@ const module = "github.com/agwire/agwire"
 type Tree struct {
 	files []file
 	texts []text
+	cases []text // testdata/….txtar
 	fset  *token.FileSet
 }
 
@@ -29,7 +30,7 @@ type file struct {
 	src  string
 }
 
-// text is one file of another language that has comments.
+// text is one file of another language that has comments, or of test cases.
 type text struct{ path, src string }
 
 // Breach is one place where a law is broken.
@@ -55,8 +56,9 @@ type Law struct {
 }
 
 // Load reads the Go files, and the scripts and settings beside them, of a
-// repository. Directories named testdata, node_modules or with a leading dot or
-// underscore are passed over. A file that does not parse is an error.
+// repository. Of directories named testdata it reads the files of cases, *.txtar;
+// those named node_modules or with a leading dot or underscore are passed over. A
+// file that does not parse is an error.
 func Load(root fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
@@ -64,7 +66,7 @@ func Load(root fs.FS) (*Tree, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name := d.Name(); p != "." && (name == "testdata" || name == "node_modules" || name[0] == '.' || name[0] == '_') {
+			if name := d.Name(); p != "." && (name == "node_modules" || name[0] == '.' || name[0] == '_') {
 				return fs.SkipDir
 			}
 			return nil
@@ -78,6 +80,17 @@ func Load(root fs.FS) (*Tree, error) {
 }
 
 func (t *Tree) add(root fs.FS, p string) error {
+	if in := "/" + p; strings.Contains(in, "/testdata/") {
+		if path.Ext(p) != ".txtar" {
+			return nil
+		}
+		src, err := fs.ReadFile(root, p)
+		if err != nil {
+			return err
+		}
+		t.cases = append(t.cases, text{p, string(src)})
+		return nil
+	}
 	scripts := []string{".js", ".ts", ".css", ".html", ".yaml", ".yml", ".sh", ".lua", ".table"}
 	isGo := path.Ext(p) == ".go"
 	if !isGo && !slices.Contains(scripts, path.Ext(p)) && path.Base(p) != "Makefile" {
