@@ -10,9 +10,9 @@ import (
 	"github.com/agwire/agwire/pkg/agjson/reducer"
 )
 
-// TestSpec has one hand-written case a clause: the listing of testdata/spec reads as the specification (SPEC §5, SPEC §10.1,
-// SPEC §10.2, SPEC §10.12, SPEC §10.17). A case is its clause, the events, why the fold ends parked, and the result; both reducers must give it, and where
-// it does not park, so must every cut.
+// TestSpec has one hand-written case a clause: the listing of testdata/spec reads as the specification (SPEC §5, §10). A case
+// is its clause, the events, why the fold ends parked, and the result; both reducers must give it, and where it does not park,
+// so must every cut.
 func TestSpec(t *testing.T) {
 	paths, err := filepath.Glob("testdata/spec/*.txtar")
 	if err != nil || len(paths) == 0 {
