@@ -80,19 +80,52 @@ func TestListensOnLoopbackAtThePort(t *testing.T) {
 	}
 }
 
-// A key expires by the wall clock, with no help.
+// A key expires by the clock, with no help, and no other does.
 func TestTimeToLive(t *testing.T) {
 	client := connect(t, start(t, 0))
-	if err := client.Set(t.Context(), "k", "v", 300*time.Millisecond).Err(); err != nil {
-		t.Fatal(err)
+	for key, ttl := range map[string]time.Duration{"short": 300 * time.Millisecond, "long": time.Hour, "none": 0} {
+		if err := client.Set(t.Context(), key, "v", ttl).Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if n := client.Exists(t.Context(), "k").Val(); n != 1 {
-		t.Error("the key is gone at once")
-	}
-	deadline := time.Now().Add(10 * time.Second)
-	for client.Exists(t.Context(), "k").Val() != 0 {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.Now().Add(20 * time.Second)
+	for client.Exists(t.Context(), "short").Val() != 0 {
 		if time.Now().After(deadline) {
 			t.Fatal("the key stays")
 		}
+		<-tick.C
+	}
+	if ttl := client.PTTL(t.Context(), "long").Val(); ttl <= 59*time.Minute || ttl >= time.Hour {
+		t.Errorf("the long one lives for %v", ttl)
+	}
+	if n := client.Exists(t.Context(), "none").Val(); n != 1 {
+		t.Error("a key without a time to live is gone")
+	}
+}
+
+// What a command costs does not grow with the keys there are.
+func TestManyKeys(t *testing.T) {
+	client := connect(t, start(t, 0))
+	const keys, commands = 50_000, 2_000
+	pairs := make([]any, 0, 2*keys)
+	for i := range keys {
+		pairs = append(pairs, fmt.Sprint("key ", i), "v")
+	}
+	if err := client.MSet(t.Context(), pairs...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	pipe := client.Pipeline()
+	for i := range commands {
+		pipe.Get(t.Context(), fmt.Sprint("key ", i))
+	}
+	if _, err := pipe.Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// A sort of all keys with each command takes over a minute.
+	if took := time.Since(begin); took > 10*time.Second {
+		t.Errorf("%d commands with %d keys take %v", commands, keys, took)
 	}
 }

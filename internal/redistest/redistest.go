@@ -91,6 +91,22 @@ func (s *Server) Restart() {
 	s.owned.restart(s.t)
 }
 
+// Pass lets at least d pass for what has a time to live: a miniredis is set forward by d, a real server has a clock, and d is
+// waited for.
+func (s *Server) Pass(d time.Duration) {
+	s.t.Helper()
+	if m, is := s.owned.(*miniProcess); is {
+		(*miniredis.Miniredis)(m).FastForward(d)
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.t.Context().Done():
+	}
+}
+
 // Client opens a plain client, for what a test does behind the store's back. It is closed when the test ends.
 func (s *Server) Client() redis.UniversalClient {
 	s.t.Helper()
@@ -144,7 +160,6 @@ func mini(t testing.TB) *Server {
 	if err := m.Start(); err != nil {
 		t.Fatalf("redistest: start miniredis: %v", err)
 	}
-	m.ClockTTL(true)
 	t.Cleanup(m.Close)
 	return &Server{Name: "miniredis", URL: "redis://" + m.Addr(), Prefix: newPrefix(), t: t, owned: (*miniProcess)(m)}
 }

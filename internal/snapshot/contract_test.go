@@ -190,6 +190,7 @@ func TestTombstoneExpires(t *testing.T) {
 		if _, err := s.Delete(ctx, th, snapshot.Mark{Incarnation: inc, Sequence: 9}); err != nil {
 			t.Fatal(err)
 		}
+		srv.Pass(300 * time.Millisecond)
 		redistest.Eventually(t, "the tombstone is gone", func() bool {
 			_, err := s.Load(ctx, th)
 			return errors.Is(err, snapshot.ErrNotFound) && !errors.Is(err, snapshot.ErrDeleted)
