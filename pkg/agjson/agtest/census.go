@@ -23,6 +23,10 @@ type Census struct {
 	Drops string                    // path of the list
 	Kind  func(frame Object) string // names a frame's type; it begins the path
 	Free  func(path string) bool    // says that the members at a path have free names, told as *
+
+	Leaves int // of all streams so far
+	Absent int // of them, those in no event
+
 	drops map[string]bool
 	need  map[string]bool
 	lost  map[string]string
@@ -94,9 +98,14 @@ func (c *Census) walk(stream, path, name string, v any, h *haystack) {
 		}
 	case nil:
 	default:
-		if v == "" || h.has(name, v) {
+		if v == "" {
 			return
 		}
+		c.Leaves++
+		if h.has(name, v) {
+			return
+		}
+		c.Absent++
 		c.need[path] = true
 		if !c.drops[path] {
 			c.lost[path] = fmt.Sprintf("%s: %s", stream, show(v))
