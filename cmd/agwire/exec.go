@@ -35,7 +35,8 @@ func execCommand() command {
 			return func(ctx context.Context, p *process, args []string) error {
 				status, err := execFrames(ctx, p, complete(o, url, token), grace, args)
 				if err != nil {
-					return err
+					fmt.Fprintf(p.stderr, "agwire exec: %v\n", err)
+					return exitStatus(max(status, 1))
 				}
 				if status != 0 {
 					return exitStatus(status)
@@ -62,25 +63,42 @@ func execFrames(ctx context.Context, p *process, o push.Options, grace time.Dura
 		err = cmd.Start()
 	}
 	if err != nil {
-		u.Abandon()
-		return 0, fmt.Errorf("start the program: %w", err)
+		err = fmt.Errorf("start the program: %w", err)
+		return notStarted, errors.Join(err, reportFailure(sctx, u, "start_failed", "the program could not be started", notStarted))
 	}
 	readErr := sendAll(sctx, u, out)
 	if readErr != nil {
 		_, _ = io.Copy(io.Discard, out) // so that the program can go on to its end
 	}
 	status, waitErr := exitOf(cmd.Wait())
-	if h := hostError(status, readErr); h != nil {
-		if err := u.Send(sctx, h); err != nil {
-			u.Abandon()
-			return status, err
-		}
+	if code, message := failure(status, readErr); code != "" {
+		return status, errors.Join(reportFailure(sctx, u, code, message, status), waitErr)
 	}
-	st, err := u.End(sctx, min(status, 255))
+	st, err := u.End(sctx, status)
 	if err == nil {
 		err = printStored(p.stderr, o, st)
 	}
+	if err == nil && st.Stored == 0 {
+		_, err = fmt.Fprintln(p.stderr, "agwire exec: the program printed no frames")
+	}
 	return status, errors.Join(err, waitErr)
+}
+
+// notStarted is the exit status of shells for a program that cannot be run.
+const notStarted = 127
+
+// reportFailure ends the invoke behind the frame by which a host reports what its framework did not stream (SPEC §8.0).
+func reportFailure(ctx context.Context, u *push.Upload, code, message string, status int) error {
+	frame, err := json.Marshal(map[string]string{"type": "__host_error__", "code": code, "message": message})
+	if err == nil {
+		err = u.Send(ctx, frame)
+	}
+	if err != nil {
+		u.Abandon()
+		return err
+	}
+	_, err = u.End(ctx, min(status, 255))
+	return err
 }
 
 // sendAll sends every frame until the output ends; the error is that of a frame or of the upload.
@@ -117,23 +135,16 @@ func exitOf(err error) (int, error) {
 	return 1, fmt.Errorf("run the program: %w", err)
 }
 
-// hostError is the frame by which a host reports what its framework did not stream; nil when there is nothing to report.
-func hostError(status int, readErr error) []byte {
-	code, message := "", ""
+// failure is the code and message of what went wrong; "" when nothing did.
+func failure(status int, readErr error) (code, message string) {
 	var bad *framing.Error
 	switch {
 	case errors.As(readErr, &bad):
-		code, message = "bad_output", "the program's output is no stream of frames: "+bad.Error()
+		return "bad_output", "the program's output is no stream of frames: " + bad.Error()
 	case status > 128:
-		code, message = "signal_"+strconv.Itoa(status-128), "the program was ended by signal "+strconv.Itoa(status-128)
+		return "signal_" + strconv.Itoa(status-128), "the program was ended by signal " + strconv.Itoa(status-128)
 	case status != 0:
-		code, message = "exit_"+strconv.Itoa(status), "the program ended with status "+strconv.Itoa(status)
-	default:
-		return nil
+		return "exit_" + strconv.Itoa(status), "the program ended with status " + strconv.Itoa(status)
 	}
-	frame, err := json.Marshal(map[string]string{"type": "__host_error__", "code": code, "message": message})
-	if err != nil {
-		return nil
-	}
-	return frame
+	return "", ""
 }

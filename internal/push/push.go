@@ -28,6 +28,7 @@ type Options struct {
 	MaxBatch  int           // bytes in one request, about; 0 = 256 KiB
 	MaxQueue  int           // bytes that may wait before Send blocks; 0 = 4 MiB
 	GiveUp    time.Duration // how long one request is tried again; 0 = 2 minutes
+	Beat      time.Duration // silence after which the server is told that the upload lives; 0 = 15 s
 	Client    *http.Client  // nil = one of its own
 }
 
@@ -88,6 +89,9 @@ func New(ctx context.Context, o Options, resume int64) (*Upload, error) {
 	}
 	if o.GiveUp == 0 {
 		o.GiveUp = 2 * time.Minute
+	}
+	if o.Beat == 0 {
+		o.Beat = 15 * time.Second
 	}
 	u := &Upload{o: o, client: o.Client, changed: make(chan struct{}), first: resume}
 	if u.client == nil {
@@ -171,6 +175,8 @@ func (u *Upload) wake() {
 }
 
 func (u *Upload) run(ctx context.Context) {
+	beat := time.NewTimer(u.o.Beat)
+	defer beat.Stop()
 	for {
 		u.mu.Lock()
 		n, size := 0, 0
@@ -185,6 +191,7 @@ func (u *Upload) run(ctx context.Context) {
 			select {
 			case <-changed:
 				continue
+			case <-beat.C: // an empty request, so that a long silence is not taken for death
 			case <-ctx.Done():
 				u.fail(ctx.Err())
 				return
@@ -195,6 +202,7 @@ func (u *Upload) run(ctx context.Context) {
 			u.fail(err)
 			return
 		}
+		beat.Reset(u.o.Beat)
 		u.mu.Lock()
 		u.queue, u.first, u.bytes, u.state = u.queue[n:], first+int64(n), u.bytes-size, st
 		u.wake()

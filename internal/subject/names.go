@@ -113,6 +113,14 @@ func (n Names) LiveFilter(shard int) string { return n.shard(".live.", shard, ".
 // ControlFilter matches the claims, fillers and checkpoints of a shard.
 func (n Names) ControlFilter(shard int) string { return n.shard(".c.", shard, ".>") }
 
+// Beat is the subject on which an open upload of an invoke says that it lives. Nothing stores it.
+func (n Names) Beat(thread, invoke string) string {
+	return n.thread(".b.", thread) + "." + Escape(invoke)
+}
+
+// BeatsFilter matches the beats of a shard.
+func (n Names) BeatsFilter(shard int) string { return n.shard(".b.", shard, ".>") }
+
 // Claim is the subject of a shard's claims.
 func (n Names) Claim(shard int) string { return n.shard(".c.", shard, ".claim") }
 

@@ -21,11 +21,12 @@ type Config struct {
 	MaxUploads       int           // uploads at once in this process; > 0
 	MaxThreadUploads int           // uploads at once to one thread in this process; > 0
 	Hold             time.Duration // how long an upload waits for the log before it is answered 503; > 0
+	Beat             time.Duration // how often an open upload says that it lives; > 0, well below normalize's idle-after
 }
 
 // Defaults are good values.
 func Defaults() Config {
-	return Config{MaxFrame: 16 << 20, MaxUploads: 4096, MaxThreadUploads: 64, Hold: 30 * time.Second}
+	return Config{MaxFrame: 16 << 20, MaxUploads: 4096, MaxThreadUploads: 64, Hold: 30 * time.Second, Beat: 15 * time.Second}
 }
 
 func (c Config) validate() error {
@@ -39,6 +40,7 @@ func (c Config) validate() error {
 	check(c.MaxUploads > 0, "max-uploads", "more than 0")
 	check(c.MaxThreadUploads > 0, "max-thread-uploads", "more than 0")
 	check(c.Hold > 0, "hold", "more than 0")
+	check(c.Beat > 0, "beat", "more than 0")
 	return errors.Join(errs...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
@@ -278,4 +279,97 @@ func TestPushOverBrokerRestart(t *testing.T) {
 	if strings.Join(list, "\n")+"\n" != frames(n) {
 		t.Error("the log differs from what was sent")
 	}
+}
+
+// What somebody else's end cut off is never called stored (DESIGN §3).
+func TestEndedBySomebodyElse(t *testing.T) {
+	s := start(t, nil)
+	r, w := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+path+"?framework=vercel", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan answer, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		resp, err := s.Client().Do(req)
+		if err != nil {
+			t.Error(err)
+			got <- answer{}
+			return
+		}
+		defer resp.Body.Close()
+		a := answer{status: resp.StatusCode}
+		if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+			t.Error(err)
+		}
+		got <- a
+	})
+	if _, err := io.WriteString(w, frames(3)); err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "three frames are stored", func() bool { return s.do(t, "GET", path, nil).Stored == 3 })
+	if ok, err := s.bus.EndInvoke(t.Context(), "a/b c", "i1", 3, bus.End{Reason: bus.EndIdle}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if _, err := io.WriteString(w, frames(2)); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	wg.Wait()
+	if a := <-got; a.status != 409 || a.Error.Code != "ended" || a.Nested.Stored != 3 || a.Nested.Reason != "idle" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A page of another origin cannot write, though its browser sends the request without asking.
+func TestForeignOrigin(t *testing.T) {
+	s := start(t, nil)
+	for origin, want := range map[string]int{"https://evil.example": 403, "null": 403, "http://localhost:3000": 200, s.URL: 200} {
+		req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/v1/threads/o/invokes/i/frames?framework=vercel&end=false", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Origin", origin)
+		resp, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("origin %s: answered %d, want %d", origin, resp.StatusCode, want)
+		}
+	}
+}
+
+// An open upload says that it lives.
+func TestBeats(t *testing.T) {
+	s := start(t, func(c *ingest.Config) { c.Beat = 20 * time.Millisecond })
+	beats := make(chan string, 100)
+	stop, err := s.bus.SubscribeBeats(s.bus.Shard("a/b c"), func(thread, invoke string) { beats <- thread + " " + invoke })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	r, w := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+path+"?framework=vercel", r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		resp, err := s.Client().Do(req)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		resp.Body.Close()
+	})
+	for range 3 {
+		if got := <-beats; got != "a/b c i1" {
+			t.Errorf("a beat of %q", got)
+		}
+	}
+	w.Close()
+	wg.Wait()
 }

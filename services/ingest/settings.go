@@ -17,5 +17,7 @@ func (c *Config) Settings() []config.Setting {
 			Unit: "uploads", Help: "uploads at once to one thread in this process"},
 		&config.DurationVar{Name: "ingest-hold", To: &c.Hold, Default: c.Hold, Min: time.Millisecond, Max: time.Hour,
 			Help: "how long an upload waits for the log before it is answered 503"},
+		&config.DurationVar{Name: "ingest-beat", To: &c.Beat, Default: c.Beat, Min: 10 * time.Millisecond, Max: time.Hour,
+			Help: "how often an open upload says that it lives; well below normalize-idle-after"},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -179,6 +180,9 @@ func (s *Service) get(w http.ResponseWriter, r *http.Request) {
 
 func (s *Service) post(w http.ResponseWriter, r *http.Request) {
 	u, bad := parse(r)
+	if bad == nil && !httpapi.Local(r) {
+		bad = &refusal{http.StatusForbidden, "origin", "pages of other origins may not send frames", 0}
+	}
 	control := http.NewResponseController(w)
 	if bad == nil {
 		bad = s.enter(u.thread, control)
@@ -205,8 +209,32 @@ func (s *Service) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, &refusal{http.StatusConflict, "gap", "the body begins behind the next frame wanted", 0}, &have)
 		return
 	}
+	stop := s.beat(u)
 	bad = s.take(r, u, a)
+	stop()
 	s.answer(w, r, u, a, bad)
+}
+
+// beat says that the upload lives, at once and then every Beat, until the function it returns is called. Without that a long
+// silence, a tool that takes an hour, would be taken for a producer that died.
+func (s *Service) beat(u *upload) (stop func()) {
+	over := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(s.cfg.Beat)
+		defer tick.Stop()
+		for {
+			if err := s.deps.Bus.Beat(u.thread, u.invoke); err != nil {
+				s.deps.Log.Debug("a beat was lost", zap.String("svc", "ingest"), zap.Error(err))
+			}
+			select {
+			case <-tick.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() { close(over); wg.Wait() }
 }
 
 // take reads the body and queues its frames. It returns why it stopped before the end; nil at a clean end.
@@ -215,20 +243,13 @@ func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *refusa
 	frames, size := s.m.frames.WithLabelValues(u.start.Source), s.m.bytes.WithLabelValues(u.start.Source)
 	for i := u.from; ; i++ {
 		f, err := body.Next()
-		var fe *framing.Error
 		switch {
 		case err == io.EOF:
 			return nil
-		case errors.As(err, &fe) && !s.isLeaving():
-			status, code := http.StatusBadRequest, "bad_frame"
-			if errors.Is(err, framing.ErrTooLarge) {
-				status, code = http.StatusRequestEntityTooLarge, "frame_too_large"
-			}
-			return &refusal{status, code, fe.Error(), 0}
 		case s.isLeaving():
 			return &refusal{http.StatusServiceUnavailable, "draining", "this server is leaving", time.Second}
 		case err != nil:
-			return &refusal{http.StatusBadRequest, "body_cut", "the body ended before its end", 0}
+			return bodyRefusal(err)
 		}
 		if err := s.append(r.Context(), a, i, bytes.Clone(f.Data)); err != nil {
 			return s.refusalOf(err)
@@ -236,6 +257,18 @@ func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *refusa
 		frames.Inc()
 		size.Add(float64(len(f.Data)))
 	}
+}
+
+// bodyRefusal says what is wrong with a body.
+func bodyRefusal(err error) *refusal {
+	var fe *framing.Error
+	switch {
+	case errors.Is(err, framing.ErrTooLarge):
+		return &refusal{http.StatusRequestEntityTooLarge, "frame_too_large", err.Error(), 0}
+	case errors.As(err, &fe):
+		return &refusal{http.StatusBadRequest, "bad_frame", fe.Error(), 0}
+	}
+	return &refusal{http.StatusBadRequest, "body_cut", "the body ended before its end", 0}
 }
 
 // append waits for room in the window, and no longer than Hold.
@@ -251,26 +284,27 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, u *upload, a *b
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.cfg.Hold)
 	defer cancel()
 	began := time.Now()
-	ended := false
 	if bad == nil && u.end {
 		if err := a.End(ctx, bus.End{Reason: bus.EndDone, Exit: u.exit}); err != nil {
 			bad = s.refusalOf(err)
-		} else {
-			ended = true
 		}
 	}
+	sent := a.Next() // with the end, if there is one
 	err := a.Flush(ctx)
 	s.m.store.Observe(time.Since(began).Seconds())
-	if err != nil {
-		ended = false
-		if bad == nil || bad.code == "body_cut" {
-			bad = s.refusalOf(err)
-		}
+	if err != nil && (bad == nil || bad.code == "body_cut") {
+		bad = s.refusalOf(err)
 	}
-	have := State{Thread: u.thread, Invoke: u.invoke, Stored: a.Stored(), Ended: ended}
-	if ended {
-		have.Stored--
-		have.Reason = string(bus.EndDone)
+	// What the log holds of the invoke decides: somebody else may have ended it meanwhile, and then what was stored behind that
+	// end is late, however well it was stored.
+	st, err := s.deps.Bus.InvokeState(ctx, u.thread, u.invoke)
+	if err != nil {
+		s.refuse(w, s.refusalOf(err), nil)
+		return
+	}
+	have := state(u, st)
+	if bad == nil && (st.Next < sent || st.Ended && !u.end) {
+		bad = &refusal{http.StatusConflict, "ended", "the invoke was ended by somebody else and takes no more frames", 0}
 	}
 	if bad != nil {
 		s.refuse(w, bad, &have)
@@ -286,8 +320,13 @@ func (s *Service) again(w http.ResponseWriter, r *http.Request, u *upload, st bu
 	body := framing.NewReader(r.Body, framing.Options{Format: u.format, MaxFrame: s.cfg.MaxFrame})
 	n := u.from
 	for n <= have.Stored {
-		if _, err := body.Next(); err != nil {
+		_, err := body.Next()
+		if err == io.EOF {
 			break
+		}
+		if err != nil {
+			s.refuse(w, bodyRefusal(err), &have)
+			return
 		}
 		n++
 	}

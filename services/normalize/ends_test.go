@@ -50,6 +50,26 @@ func TestSilentInvokeIsEnded(t *testing.T) {
 	}
 }
 
+// An invoke whose upload is open, though silent, is not ended.
+func TestBeatsKeepAnInvoke(t *testing.T) {
+	srv := natstest.New(t)
+	b := connect(t, srv, 1)
+	start(t, b, "w", func(c *normalize.Config) { c.IdleAfter = time.Second })
+	s := named(t, "vercel", "vercel/tool_static")
+	upload(t, b, "kept", "i", s, 10, false)
+	upload(t, b, "left", "i", s, 10, false)
+	natstest.Eventually(t, "the other one is ended", func() bool {
+		if err := b.Beat("kept", "i"); err != nil {
+			t.Fatal(err)
+		}
+		st, err := b.InvokeState(t.Context(), "left", "i")
+		return err == nil && st.Ended
+	})
+	if st, err := b.InvokeState(t.Context(), "kept", "i"); err != nil || st.Ended {
+		t.Errorf("state %+v, %v", st, err)
+	}
+}
+
 // The reason of an end is the turn's.
 func TestCancelledInvoke(t *testing.T) {
 	srv := natstest.New(t)

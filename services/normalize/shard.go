@@ -144,6 +144,17 @@ func (o *shardWork) unsee(inv openInvoke) {
 func (o *shardWork) loop(ctx context.Context) error {
 	frames := make(chan bus.Frame, 256)
 	ends := make(chan openInvoke, 1)
+	beats := make(chan openInvoke, 1024)
+	unsubscribe, err := o.s.deps.Bus.SubscribeBeats(o.shard, func(thread, invoke string) {
+		select {
+		case beats <- openInvoke{thread, invoke}:
+		default: // another one comes
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer unsubscribe()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		r := o.s.deps.Bus.ReadFrames(o.shard, o.consumed)
@@ -161,12 +172,12 @@ func (o *shardWork) loop(ctx context.Context) error {
 		}
 	})
 	g.Go(func() error { return o.reap(ctx, ends) })
-	g.Go(func() error { return o.serve(ctx, frames, ends) })
+	g.Go(func() error { return o.serve(ctx, frames, beats, ends) })
 	return g.Wait()
 }
 
 // serve is the one goroutine that changes the shard's state.
-func (o *shardWork) serve(ctx context.Context, frames <-chan bus.Frame, ends chan<- openInvoke) error {
+func (o *shardWork) serve(ctx context.Context, frames <-chan bus.Frame, beats <-chan openInvoke, ends chan<- openInvoke) error {
 	tick := time.NewTicker(min(time.Second, o.s.cfg.CheckpointAfter))
 	defer tick.Stop()
 	for {
@@ -180,6 +191,10 @@ func (o *shardWork) serve(ctx context.Context, frames <-chan bus.Frame, ends cha
 		case f := <-in:
 			if err := o.guarded(ctx, f); err != nil {
 				return err
+			}
+		case inv := <-beats:
+			if _, ok := o.known[inv]; ok {
+				o.known[inv] = time.Now()
 			}
 		case <-o.signal:
 			if err := o.acked(ctx); err != nil {
