@@ -101,15 +101,23 @@ func retry(ctx context.Context, again func(error) bool, fn func(context.Context)
 			return nil
 		}
 		if ctx.Err() != nil {
-			return errors.Join(ctx.Err(), err)
+			return cutShort(err, ctx.Err())
 		}
 		if !again(err) {
 			return err
 		}
 		if perr := pause(ctx, delay); perr != nil {
-			return errors.Join(perr, err)
+			return cutShort(err, perr)
 		}
 	}
+}
+
+// cutShort is the last error of something that was tried until end, on one line.
+func cutShort(err, end error) error {
+	if errors.Is(err, end) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", err, end)
 }
 
 // ask makes one request of the JetStream API within Options.Timeout.

@@ -29,6 +29,8 @@ type Bus struct {
 	payload int // the server's max_payload, bytes
 
 	closed atomic.Bool
+	lost   atomic.Int64  // when the connection broke, Unix nanoseconds; 0 while it is up
+	server atomic.Value  // string: the server connected to last, redacted
 	gone   chan struct{} // closed when the connection has ended
 
 	mu        sync.Mutex
@@ -44,7 +46,8 @@ type listener struct {
 
 // Connect opens the connection, trying again until ctx ends, but not where the
 // broker refuses the credentials or their file is missing. It validates all
-// options first. Close it with Close.
+// options first, and tells Options.Log every few seconds that it waits. Close
+// it with Close.
 func Connect(ctx context.Context, o Options) (*Bus, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("bus: %w", err)
@@ -58,24 +61,47 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		opts: o, names: names, log: o.Log,
 		listeners: map[*listener]struct{}{},
 	}
+	waiting := b.waiting()
 	err = retry(ctx, connectAgain, func(context.Context) error {
 		gone := make(chan struct{})
 		nc, err := nats.Connect(o.URL, b.natsOptions(gone)...)
 		if err != nil {
-			b.log.Debug("connect to the broker", zap.NamedError("err", err))
+			waiting(err)
 			return err
 		}
+		b.server.Store(nc.ConnectedUrlRedacted())
 		b.nc, b.gone, b.payload = nc, gone, int(nc.MaxPayload())
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("bus: connect: %w", err)
+		return nil, fmt.Errorf("connect to NATS at %s: %w", o.address(), err)
 	}
 	if b.js, err = jetstream.New(b.nc); err != nil {
 		b.nc.Close()
 		return nil, fmt.Errorf("bus: %w", err)
 	}
 	return b, nil
+}
+
+// waitingEvery is how often a start that waits says so.
+const waitingEvery = 5 * time.Second
+
+// waiting returns what is called with each failure to connect: it warns of the
+// first one, and then every few seconds.
+func (b *Bus) waiting() func(error) {
+	began, last := time.Now(), time.Time{}
+	return func(err error) {
+		if !connectAgain(err) {
+			return // it is returned
+		}
+		if !last.IsZero() && time.Since(last) < waitingEvery {
+			b.log.Debug("connect to NATS", zap.NamedError("err", err))
+			return
+		}
+		last = time.Now()
+		b.log.Warn("waiting for NATS", zap.String("address", b.opts.address()),
+			zap.Duration("waited", time.Since(began).Round(time.Millisecond)), zap.NamedError("err", err))
+	}
 }
 
 func connectAgain(err error) bool {
@@ -97,7 +123,7 @@ func (b *Bus) natsOptions(gone chan struct{}) []nats.Option {
 		nats.PingInterval(5 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(10 * time.Second),
-		nats.ReconnectHandler(func(*nats.Conn) { b.onReconnect() }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { b.onReconnect(nc) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { b.onDisconnect(err) }),
 		nats.ClosedHandler(func(*nats.Conn) { close(gone) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { b.onError(sub, err) }),
@@ -176,8 +202,13 @@ func (b *Bus) snapshotListeners() []*listener {
 	return ls
 }
 
-func (b *Bus) onReconnect() {
-	b.log.Info("reconnected to the broker")
+func (b *Bus) onReconnect(nc *nats.Conn) {
+	b.server.Store(nc.ConnectedUrlRedacted())
+	fields := []zap.Field{zap.Any("address", b.server.Load())}
+	if at := b.lost.Swap(0); at != 0 {
+		fields = append(fields, zap.Duration("away", time.Since(time.Unix(0, at)).Round(time.Millisecond)))
+	}
+	b.log.Warn("reconnected to NATS", fields...)
 	for _, l := range b.snapshotListeners() {
 		if l.reconnected != nil {
 			l.reconnected()
@@ -187,7 +218,8 @@ func (b *Bus) onReconnect() {
 
 func (b *Bus) onDisconnect(err error) {
 	if !b.closed.Load() {
-		b.log.Info("disconnected from the broker", zap.NamedError("err", err))
+		b.lost.CompareAndSwap(0, time.Now().UnixNano())
+		b.log.Warn("disconnected from NATS", zap.Any("address", b.server.Load()), zap.NamedError("err", err))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/agwire/agwire/internal/config"
 	"github.com/agwire/agwire/internal/subject"
 )
 
@@ -76,6 +77,14 @@ func (o Options) withDefaults() Options {
 		o.Log = zap.NewNop()
 	}
 	return o
+}
+
+// address is where the broker is, without credentials.
+func (o Options) address() string {
+	if o.InProcess != nil {
+		return "this process"
+	}
+	return config.NewURL(o.URL).String()
 }
 
 // Validate reports every bad field at once, each by its name.
