@@ -12,13 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/agwire/agwire/internal/app"
 	"github.com/agwire/agwire/internal/config"
+	"github.com/agwire/agwire/internal/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // echo is a service that ends the process once it has been reached over HTTP.
 type echo struct{ stop context.CancelFunc }

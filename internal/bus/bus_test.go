@@ -8,13 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/agwire/agwire/internal/bus"
 	"github.com/agwire/agwire/internal/natstest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 func ctxT(t testing.TB) context.Context {
 	t.Helper()

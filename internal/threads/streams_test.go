@@ -7,13 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/agwire/agwire/internal/bus"
+	"github.com/agwire/agwire/internal/natstest"
 	"github.com/agwire/agwire/pkg/agjson"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // stream is a thread's log as events: ordinal 0 is a messages.snapshot, seqs are ordinals.
 type stream struct {

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
@@ -30,7 +29,7 @@ import (
 	"github.com/agwire/agwire/services/fanout"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 func ok(t testing.TB, err error) {
 	t.Helper()
@@ -59,6 +58,8 @@ type rig struct {
 	http  *httptest.Server
 	stop  func()
 
+	narrow bool // raw clients are connected with small buffers
+
 	mu      sync.Mutex
 	writers map[int]*bus.FencedWriter
 }
@@ -69,6 +70,7 @@ type options struct {
 	proxy  func(*natstest.Server) string // where fanout finds the broker; nil = at the broker
 	broker *natstest.Server              // nil = one of its own
 	shards int
+	events int64 // bytes of a shard's events that the log keeps; 0 = all
 }
 
 func newRig(t testing.TB, o options) *rig {
@@ -77,7 +79,7 @@ func newRig(t testing.TB, o options) *rig {
 	if r.nats == nil {
 		r.nats = natstest.New(t)
 	}
-	r.bus = r.nats.Bus(t, bus.Options{Shards: o.shards})
+	r.bus = r.nats.Bus(t, bus.Options{Shards: o.shards, EventsMaxBytes: o.events})
 	r.view = r.bus
 	if o.proxy != nil {
 		shards := o.shards
@@ -195,13 +197,6 @@ func (l *thread) send(t testing.TB, body []byte, n int64, done func(bus.Stored))
 	ok(t, l.r.writer(l.r.bus.Shard(l.id)).Publish(context.Background(), h, body, done))
 }
 
-// renew begins another epoch.
-func (l *thread) renew(t testing.TB, events ...agjson.Event) {
-	t.Helper()
-	l.next = 0
-	l.append(t, append([]agjson.Event{first()}, events...)...)
-}
-
 // cursor is that of the last event written.
 func (l *thread) cursor() string { return bus.Cursor{Epoch: l.epoch, Ordinal: l.next - 1}.String() }
 
@@ -309,7 +304,6 @@ type follower struct {
 	batches int
 	events  int
 	err     error
-	hold    bool // read nothing more for now
 }
 
 // follow folds a subscription in the background until it ends.
@@ -332,7 +326,7 @@ func follow(t testing.TB, c *client.Client, id, from string, with *client.Fold) 
 			}
 		}
 	})
-	t.Cleanup(func() { cancel(); f.release(); wg.Wait() })
+	t.Cleanup(func() { cancel(); wg.Wait() })
 	return f, s
 }
 
@@ -340,9 +334,6 @@ func (f *follower) take(b client.Batch, err error) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.cond.Broadcast()
-	for f.hold {
-		f.cond.Wait()
-	}
 	if err == nil {
 		before := f.fold.Seq()
 		err = f.fold.Apply(b)
@@ -361,19 +352,6 @@ func (f *follower) take(b client.Batch, err error) bool {
 	f.events += len(b.Events)
 	f.seq, f.cursor = f.fold.Seq(), b.Cursor
 	return true
-}
-
-func (f *follower) pause() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.hold = true
-}
-
-func (f *follower) release() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.hold = false
-	f.cond.Broadcast()
 }
 
 // wait waits until the fold has come to an ordinal.

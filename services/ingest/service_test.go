@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
@@ -24,7 +23,7 @@ import (
 	"github.com/agwire/agwire/services/ingest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // server is an ingest with a broker of its own.
 type server struct {

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
@@ -25,7 +24,7 @@ import (
 	"github.com/agwire/agwire/services/normalize"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 func connect(t testing.TB, srv *natstest.Server, shards int) *bus.Bus {
 	t.Helper()
