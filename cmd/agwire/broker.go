@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -58,9 +60,19 @@ func (b *broker) embedded() []config.Setting {
 func (b *broker) readerRules() []config.Rule {
 	return []config.Rule{
 		busRule(func() bus.Options { return bus.Options{Prefix: b.o.Prefix} }, "prefix"),
-		busRule(func() bus.Options { return bus.Options{User: b.o.User, Password: b.password.Reveal()} }, "nats-user", "nats-password"),
-		busRule(func() bus.Options { return bus.Options{CertFile: b.o.CertFile, KeyFile: b.o.KeyFile} }, "nats-cert", "nats-key"),
+		together("nats-user", "nats-password", func() bool { return (b.o.User == "") == b.password.Empty() }),
+		together("nats-cert", "nats-key", func() bool { return (b.o.CertFile == "") == (b.o.KeyFile == "") }),
 	}
+}
+
+// together is the rule that one of two settings needs the other.
+func together(one, other string, ok func() bool) config.Rule {
+	return config.Rule{Names: []string{one, other}, Check: func() error {
+		if ok() {
+			return nil
+		}
+		return errors.New(one + " and " + other + " go together")
+	}}
 }
 
 // serviceRules are those over the settings of a service.
@@ -95,11 +107,26 @@ func (b *broker) streams(shards int) []config.Setting {
 	}
 }
 
-// read connects to streams that are there; whoever calls it closes the bus.
-func (b *broker) read(ctx context.Context, name string) (*bus.Bus, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.wait)
+// sayWaiting is how long a tool waits for NATS until it says so.
+const sayWaiting = 2 * time.Second
+
+// read connects a tool to streams that are there; whoever calls it closes the bus. A wait is told of on stderr, once.
+func (b *broker) read(ctx context.Context, stderr io.Writer, name string) (*bus.Bus, error) {
+	wctx, cancel := context.WithTimeout(ctx, b.wait)
 	defer cancel()
-	return bus.Adopt(ctx, b.options(name, zap.NewNop()))
+	said := make(chan struct{})
+	say := time.AfterFunc(sayWaiting, func() {
+		defer close(said)
+		fmt.Fprintf(stderr, "%s: waiting for NATS at %v, up to %v\n", name, b.url, b.wait)
+	})
+	conn, err := bus.Adopt(wctx, b.options(name, zap.NewNop()))
+	if !say.Stop() {
+		<-said
+	}
+	if err != nil && ctx.Err() != nil {
+		return nil, exitStatus(0) // told to end: it is no failure
+	}
+	return conn, err
 }
 
 // options are the bus's, with the secrets in place.
@@ -110,17 +137,24 @@ func (b *broker) options(name string, log *zap.Logger) bus.Options {
 	return o
 }
 
-// open connects and sets the streams up; whoever calls it closes the bus.
+// open connects and sets the streams up; whoever calls it closes the bus. A signal to end during the wait is exit status 0.
 func (b *broker) open(ctx context.Context, o bus.Options) (*bus.Bus, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.wait)
+	wctx, cancel := context.WithTimeout(ctx, b.wait)
 	defer cancel()
-	conn, err := bus.Connect(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("connect to NATS: %w", err)
+	conn, err := bus.Connect(wctx, o)
+	if err == nil {
+		if err = conn.Setup(wctx); err != nil {
+			conn.Close()
+		}
 	}
-	if err := conn.Setup(ctx); err != nil {
-		conn.Close()
-		return nil, fmt.Errorf("set up the streams: %w", err)
+	switch {
+	case err == nil:
+		return conn, nil
+	case ctx.Err() != nil:
+		if o.Log != nil {
+			o.Log.Info("stopped before NATS was there", zap.String("cause", context.Cause(ctx).Error()))
+		}
+		return nil, exitStatus(0)
 	}
-	return conn, nil
+	return nil, err
 }

@@ -37,6 +37,7 @@ type process struct {
 	stdout, stderr io.Writer
 	exit           func(code int)    // called at the second signal
 	settings       map[string]string // as loaded, redacted, for the log; set by run
+	fatal          func(error)       // logs why the process ends, where the log is read by machines; set by newShell, may be nil
 }
 
 // exitStatus is an error that has been reported already and decides the exit code.
@@ -131,7 +132,10 @@ func report(p *process, name string, err error) int {
 		fmt.Fprintf(p.stderr, "%s: bad settings:\n  %s\nSee agwire help %s.\n", prefix,
 			strings.ReplaceAll(bad.Error(), "\n", "\n  "), name)
 	default:
-		fmt.Fprintf(p.stderr, "%s: %v\n", prefix, err)
+		if p.fatal != nil {
+			p.fatal(err)
+		}
+		fmt.Fprintf(p.stderr, "%s: %s\n", prefix, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return exitCode(err)
 }

@@ -33,7 +33,7 @@ func replayCommand() command {
 				if err != nil {
 					return err
 				}
-				conn, err := nats.read(ctx, "agwire replay")
+				conn, err := nats.read(ctx, p.stderr, "agwire replay")
 				if err != nil {
 					return err
 				}

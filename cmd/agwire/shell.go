@@ -28,6 +28,9 @@ func (p *process) newShell(cfg app.Config) (*shell, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cfg.LogFormat == "json" {
+		p.fatal = func(err error) { log.Error("failed", zap.NamedError("err", err)) }
+	}
 	log.Info("starting", zap.String("version", version()), zap.Any("settings", p.settings))
 	return &shell{log: log, metrics: metrics, app: a}, nil
 }

@@ -27,7 +27,7 @@ func tailCommand() command {
 			set.Add("NATS", nats.reader()...)
 			set.Rules(nats.readerRules()...)
 			return func(ctx context.Context, p *process, args []string) error {
-				conn, err := nats.read(ctx, "agwire tail")
+				conn, err := nats.read(ctx, p.stderr, "agwire tail")
 				if err != nil {
 					return err
 				}

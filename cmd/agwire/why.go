@@ -32,7 +32,7 @@ func whyCommand() command {
 				if err != nil || ordinal < 0 {
 					return usageError("ORDINAL: want the seq of an event on the log, from 0")
 				}
-				conn, err := nats.read(ctx, "agwire why")
+				conn, err := nats.read(ctx, p.stderr, "agwire why")
 				if err != nil {
 					return err
 				}
