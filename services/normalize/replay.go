@@ -36,12 +36,19 @@ func (t *thread) replayMessage(m bus.EventMessage) error {
 		return fmt.Errorf("ordinal %d follows %d", m.First, t.next-1)
 	}
 	t.reflected = max(t.reflected, m.FrameSeq)
+	lost := map[string]string{}
+	if before := t.open[m.Invoke]; before != nil {
+		lost = before.lost
+	}
 	if err := agjson.EachLine(m.Body, func(line []byte) error {
 		ev, err := agjson.Decode(line)
 		if err != nil {
 			return err
 		}
 		t.replay(&ev, m.Invoke)
+		if x, ok := ev.Body.(*agjson.Ext); ok && x.Name == refusedName && ev.TurnID != "" {
+			lost[ev.TurnID] = reasonOf(x)
+		}
 		return nil
 	}); err != nil {
 		return err
@@ -52,9 +59,21 @@ func (t *thread) replayMessage(m bus.EventMessage) error {
 		delete(t.open, m.Invoke)
 		t.closed[m.Invoke] = m.Frame
 	default:
-		t.open[m.Invoke] = &invoke{id: m.Invoke, turn: m.Turn, opened: m.Opened, frame: m.Frame, own: m.Next, was: m.Digest}
+		t.open[m.Invoke] = &invoke{id: m.Invoke, turn: m.Turn, opened: m.Opened, frame: m.Frame, own: m.Next, was: m.Digest, lost: lost}
 	}
 	return nil
+}
+
+// reasonOf is why the event inside was refused.
+func reasonOf(x *agjson.Ext) string {
+	for _, m := range x.Members {
+		if m.Name == "reason" {
+			if v, err := agjson.ParseValue(m.Value); err == nil {
+				return v.Str()
+			}
+		}
+	}
+	return "unknown"
 }
 
 // rebuild makes the normalizer of an open invoke again, by its frames up to where the log reflects them, and checks that it

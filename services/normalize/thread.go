@@ -118,6 +118,9 @@ func (t *thread) admit(dst []byte, inv *invoke, ev *agjson.Event) []byte {
 	return t.put(dst, ev, inv.id)
 }
 
+// refusedName is the type of what stands for a refused event.
+const refusedName = "ext.agwire.refused"
+
 // refuse writes the event and the reason as ext.agwire.refused, which folds to nothing.
 func (t *thread) refuse(dst []byte, inv *invoke, ev *agjson.Event, why string) []byte {
 	inv.refused++
@@ -128,7 +131,7 @@ func (t *thread) refuse(dst []byte, inv *invoke, ev *agjson.Event, why string) [
 		inv.lost[ev.TurnID] = why
 	}
 	ev.Seq = inv.own - 1
-	return t.put(dst, &agjson.Event{TurnID: ev.TurnID, Body: &agjson.Ext{Name: "ext.agwire.refused", Members: []agjson.Member{
+	return t.put(dst, &agjson.Event{TurnID: ev.TurnID, Body: &agjson.Ext{Name: refusedName, Members: []agjson.Member{
 		{Name: "reason", Value: agjson.AppendString(nil, why)},
 		{Name: "event", Value: agjson.AppendEvent(nil, ev)},
 	}}}, inv.id)
