@@ -78,7 +78,6 @@ func together(one, other string, ok func() bool) config.Rule {
 // serviceRules are those over the settings of a service.
 func (b *broker) serviceRules() []config.Rule {
 	return append(b.readerRules(),
-		busRule(func() bus.Options { return bus.Options{Replicas: b.o.Replicas} }, "replicas"),
 		busRule(func() bus.Options {
 			return bus.Options{FramesMaxAge: b.o.FramesMaxAge, LongestInvoke: b.o.LongestInvoke}
 		}, "frames-max-age", "longest-invoke"))
@@ -93,7 +92,7 @@ func (b *broker) streams(shards int) []config.Setting {
 	return []config.Setting{
 		&config.IntVar{Name: "shards", To: &b.o.Shards, Default: shards, Min: 1, Max: 1024, Unit: "shards",
 			Help: "number of shards; cannot change once the streams exist"},
-		&config.IntVar{Name: "replicas", To: &b.o.Replicas, Default: 1, Min: 1, Max: 5, Unit: "replicas", Help: "replicas of each stream: 1, 3 or 5"},
+		&config.IntVar{Name: "replicas", To: &b.o.Replicas, Default: 1, Values: []int{1, 3, 5}, Help: "replicas of each stream"},
 		&config.DurationVar{Name: "frames-max-age", To: &b.o.FramesMaxAge, Max: 10 * 365 * 24 * time.Hour, Help: "frames older than this go; 0s is never"},
 		&config.SizeVar{Name: "frames-max-bytes", To: &b.o.FramesMaxBytes, Help: "frames of one shard; beyond it ingest refuses; 0 is no limit"},
 		&config.DurationVar{Name: "events-max-age", To: &b.o.EventsMaxAge, Max: 10 * 365 * 24 * time.Hour, Help: "events older than this go; 0s is never"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -137,8 +138,13 @@ func checkStream(have, want jetstream.StreamConfig) error {
 		errs = append(errs, fmt.Errorf("%s is %v, not %v", what, have, want))
 	}
 	for _, k := range []string{metaVersion, metaShards, metaPrefix} {
-		if h, w := have.Metadata[k], want.Metadata[k]; h != w {
-			differ(k, strconv.Quote(h), strconv.Quote(w))
+		h, w := have.Metadata[k], want.Metadata[k]
+		if h == w {
+			continue
+		}
+		differ(k, strconv.Quote(h), strconv.Quote(w))
+		if k == metaShards && h != "" {
+			errs = append(errs, fmt.Errorf("give --shards %s or AGWIRE_SHARDS=%s", h, h))
 		}
 	}
 	if h, w := fmt.Sprint(have.Subjects), fmt.Sprint(want.Subjects); h != w {
@@ -160,10 +166,14 @@ func checkStream(have, want jetstream.StreamConfig) error {
 	if (h == nil) != (w == nil) || h != nil && (h.Source != w.Source || h.Destination != w.Destination || h.HeadersOnly) {
 		differ("republish", h, w)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("%w: %w", ErrMismatch, err)
+	if len(errs) == 0 {
+		return nil
 	}
-	return nil
+	texts := make([]string, len(errs))
+	for i, err := range errs {
+		texts[i] = err.Error()
+	}
+	return fmt.Errorf("%w: %s", ErrMismatch, strings.Join(texts, "; "))
 }
 
 // ownersAge is how long a dead worker's record stays in the bucket at most.

@@ -43,7 +43,7 @@ func TestSetupRefusesOtherSettings(t *testing.T) {
 	b := must(bus.Connect(ctx, bus.Options{URL: srv.URL(), Shards: 8}))(t)
 	defer b.Close()
 	err := b.Setup(ctx)
-	if !errors.Is(err, bus.ErrMismatch) || bus.DispositionOf(err) != bus.Stop || !strings.Contains(err.Error(), `agwire-shards is "4", not "8"`) {
+	if !errors.Is(err, bus.ErrMismatch) || bus.DispositionOf(err) != bus.Stop || !strings.Contains(err.Error(), `agwire-shards is "4", not "8"; give --shards 4 or AGWIRE_SHARDS=4`) {
 		t.Fatal(err)
 	}
 	// Another prefix is another deployment.

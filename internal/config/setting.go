@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,34 +84,98 @@ type IntVar struct {
 	To       *int   // where the value goes; never nil
 	Default  int    // used when nothing gives a value
 	Min, Max int    // range, both included; Max 0 is no upper bound
-	Unit     string // what is counted, such as "messages"
+	Unit     string // what is counted, such as "messages"; "bytes" makes it a size, as [SizeVar] has it
+	Values   []int  // the only values, ascending; nil is all of the range
 	Help     string // one sentence without its full stop
 	Required bool   // something must give a value
 	FlagOnly bool   // no environment variable and no key in the file
 }
 
+func (v *IntVar) isSize() bool { return v.Unit == "bytes" }
+
+// text is a value as help and messages show it, and unit what stands behind it.
+func (v *IntVar) text(n int) string {
+	if v.isSize() && n >= 0 {
+		return FormatSize(int64(n))
+	}
+	return strconv.Itoa(n)
+}
+
+func (v *IntVar) unit() string {
+	if v.isSize() {
+		return ""
+	}
+	return v.Unit
+}
+
+// limits are the values or the range in words.
+func (v *IntVar) limits() string {
+	if len(v.Values) == 0 {
+		return rangeText(v.Min, v.Max, v.text, v.unit())
+	}
+	words := make([]string, len(v.Values))
+	for i, n := range v.Values {
+		words[i] = v.text(n)
+	}
+	last := words[len(words)-1]
+	if len(words) > 1 {
+		last = strings.Join(words[:len(words)-1], ", ") + " or " + last
+	}
+	return last
+}
+
+// check refuses what is outside of the values or the range.
+func (v *IntVar) check(n int) error {
+	if len(v.Values) == 0 {
+		return checkRange(n, v.Min, v.Max, v.text, v.unit())
+	}
+	if !slices.Contains(v.Values, n) {
+		return fmt.Errorf("%s is not %s", v.text(n), v.limits())
+	}
+	return nil
+}
+
 func (v *IntVar) info() info {
-	return info{name: v.Name, help: v.Help, kind: "int", def: withUnit(strconv.Itoa(v.Default), v.Unit),
-		limits: rangeText(v.Min, v.Max, strconv.Itoa, v.Unit), required: v.Required, flagOnly: v.FlagOnly}
+	kind := "int"
+	if v.isSize() {
+		kind = "size"
+	}
+	return info{name: v.Name, help: v.Help, kind: kind, def: withUnit(v.text(v.Default), v.unit()),
+		limits: v.limits(), required: v.Required, flagOnly: v.FlagOnly}
 }
 
 func (v *IntVar) parse(text string) error {
-	n, err := strconv.Atoi(text)
+	n, err := v.read(text)
 	if err != nil {
-		return fmt.Errorf("%s is no whole number", quote(text))
+		return err
 	}
-	if err := checkRange(n, v.Min, v.Max, strconv.Itoa, v.Unit); err != nil {
+	if err := v.check(n); err != nil {
 		return err
 	}
 	*v.To = n
 	return nil
 }
 
+func (v *IntVar) read(text string) (int, error) {
+	if v.isSize() {
+		n, err := ParseSize(text)
+		if err == nil && n > math.MaxInt {
+			err = fmt.Errorf("%s is too large", quote(text))
+		}
+		return int(n), err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s is no whole number", quote(text))
+	}
+	return n, nil
+}
+
 func (v *IntVar) useDefault()    { *v.To = v.Default }
-func (v *IntVar) logged() string { return strconv.Itoa(*v.To) }
+func (v *IntVar) logged() string { return v.text(*v.To) }
 
 func (v *IntVar) broken() error {
-	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required, checkRange(v.Default, v.Min, v.Max, strconv.Itoa, v.Unit)))
+	return cmp.Or(nilTarget(v.To == nil), brokenDefault(v.Required, v.check(v.Default)))
 }
 
 // SizeVar is a setting of a number of bytes, written as digits with one of the
