@@ -10,7 +10,8 @@
 // Under the configured prefix (default "agw:"):
 //
 //	agw:t:{<thread>}    hash    one thread: m:<id>, t:<id>, a:<id> (a message, turn, artifact each), memory, state, live,
-//	                            open, position; or, once deleted, the one field tombstone, with a time to live
+//	                            open, position; or, once deleted, the one field tombstone, with a time to live;
+//	                            or, where it is too large to be kept, the one field void
 //	agw:index           zset    thread by last activity, in microseconds
 //	agw:progress:{<n>}  string  how far the reducer of shard n has come
 //

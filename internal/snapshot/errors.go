@@ -14,6 +14,9 @@ var (
 	// ErrDeleted says that the thread was deleted and has not begun anew. It is also an ErrNotFound.
 	ErrDeleted = fmt.Errorf("thread is deleted: %w", ErrNotFound)
 
+	// ErrVoid says that the thread is not kept, see [Store.Void]: read the log. It is also an ErrNotFound.
+	ErrVoid = fmt.Errorf("thread is not kept: %w", ErrNotFound)
+
 	// ErrIncomplete says that a part of the stored thread is missing or damaged: rebuild it from the log and write it with
 	// [Update.Reset].
 	ErrIncomplete = errors.New("stored thread is incomplete")

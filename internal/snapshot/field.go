@@ -22,6 +22,7 @@ const (
 const (
 	fieldPosition  = "position"
 	fieldTombstone = "tombstone"
+	fieldVoid      = "void"
 	prefixMessage  = "m:"
 	prefixTurn     = "t:"
 	prefixArtifact = "a:"

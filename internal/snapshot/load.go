@@ -31,7 +31,7 @@ type Snapshot struct {
 }
 
 // Load reads a whole thread in one round trip: what it returns is one version, never a mixture, and nothing is missing.
-// Errors: [ErrNotFound] (also as [ErrDeleted]), [ErrIncomplete]; anything else means that Redis did not answer.
+// Errors: [ErrNotFound] (also as [ErrDeleted] and [ErrVoid]), [ErrIncomplete]; anything else means that Redis did not answer.
 func (s *Store) Load(ctx context.Context, thread string) (Snapshot, error) {
 	if err := checkThread(thread); err != nil {
 		return Snapshot{}, fmt.Errorf("load snapshot: %w", err)
@@ -53,6 +53,9 @@ func (s *Store) assemble(hash map[string]string) (Snapshot, error) {
 	}
 	if _, gone := hash[fieldTombstone]; gone {
 		return Snapshot{}, ErrDeleted
+	}
+	if _, void := hash[fieldVoid]; void {
+		return Snapshot{}, ErrVoid
 	}
 	head, ok := hash[fieldPosition]
 	if !ok {
@@ -122,7 +125,7 @@ func (snap *Snapshot) put(name string, v Value) bool {
 	return true
 }
 
-// Positions reads where each of the threads stands, in one round trip a thousand. Threads that are not stored, deleted or
+// Positions reads where each of the threads stands, in one round trip a thousand. Threads that are not stored, deleted, void or
 // without a readable position are absent. A position does not vouch for the rest of its thread; [Store.Load] does.
 func (s *Store) Positions(ctx context.Context, threads []string) (map[string]Position, error) {
 	heads, err := s.heads(ctx, threads)
@@ -147,9 +150,11 @@ const (
 	Whole                    // as many parts as its position says; [Store.Load] alone vouches for each
 	Damaged                  // parts are missing, or there are too many
 	Gone                     // deleted, and not begun anew
+	Void                     // not kept on purpose, see [Store.Void]
 )
 
-// Standing is a thread's condition; its position unless it is Missing or Gone.
+// Standing is a thread's condition; its position unless it is Missing or Gone, and no more of it than Version and UpdatedAt if
+// it is Void.
 type Standing struct {
 	Condition Condition
 	Position  Position
@@ -166,7 +171,7 @@ func (s *Store) Survey(ctx context.Context, threads []string) (map[string]Standi
 			if err := checkThread(thread); err != nil {
 				return nil, fmt.Errorf("survey threads: %w", err)
 			}
-			heads[i] = pipe.HMGet(ctx, s.threadKey(thread), fieldPosition, fieldTombstone)
+			heads[i] = pipe.HMGet(ctx, s.threadKey(thread), fieldPosition, fieldTombstone, fieldVoid)
 			sizes[i] = pipe.HLen(ctx, s.threadKey(thread))
 		}
 		if _, err := pipe.Exec(ctx); err != nil {
@@ -174,13 +179,17 @@ func (s *Store) Survey(ctx context.Context, threads []string) (map[string]Standi
 		}
 		for i, thread := range part {
 			got := heads[i].Val()
-			if len(got) != 2 {
+			if len(got) != 3 {
 				return nil, errors.New("survey threads: malformed answer")
 			}
 			var st Standing
 			text, known := got[0].(string)
 			if got[1] != nil {
 				st.Condition = Gone
+			} else if mark, void := got[2].(string); void {
+				if at, ok := parseVoid(mark); ok {
+					st = Standing{Condition: Void, Position: at}
+				}
 			} else if at, err := parseStored(text); known && err == nil {
 				st = Standing{Condition: Whole, Position: at.Position}
 				// The two commands are not one: an update between them shows a number of its own, and looks like damage.

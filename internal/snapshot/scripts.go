@@ -23,13 +23,21 @@ local inc, first, seq, base, reset = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local limit, detail = tonumber(ARGV[6]), ARGV[7]
 local sets = 9 + tonumber(ARGV[8])
 
-local head = redis.call('HMGET', key, 'tombstone', 'position')
-local tombstone, position = head[1], head[2]
+local head = redis.call('HMGET', key, 'tombstone', 'position', 'void')
+local tombstone, position, void = head[1], head[2], head[3]
 local bytes, known = 0, false
 if tombstone then
   local tinc, tseq = string.match(tombstone, '^(%d+) (%d+)$')
   local c = compare(inc, tinc)
   if c < 0 or (c == 0 and compare(first, tseq) <= 0) then return {'deleted', ''} end
+elseif void then
+  local vinc, vfirst, vseq = string.match(void, '^(%d+) (%d+) (%d+) ')
+  if vinc then
+    local c = compare(inc, vinc)
+    if c == 0 then c = compare(first, vfirst) end
+    if c == 0 then c = compare(seq, vseq) end
+    if c < 0 then return {'stale', ''} end
+  end
 elseif position then
   local pinc, pfirst, pseq, pfields, pbytes = string.match(position, '^(%d+) (%d+) (%d+) (%d+) (%d+) ')
   if pinc then
@@ -84,22 +92,47 @@ return {'applied', position}
 const scriptDelete = luaCompare + `
 local key = KEYS[1]
 local inc, seq = ARGV[1], ARGV[2]
-local head = redis.call('HMGET', key, 'tombstone', 'position')
-local tombstone, position = head[1], head[2]
+local head = redis.call('HMGET', key, 'tombstone', 'position', 'void')
+local tombstone, position, void = head[1], head[2], head[3]
 if tombstone then
   local tinc, tseq = string.match(tombstone, '^(%d+) (%d+)$')
   local c = compare(tinc, inc)
   if c > 0 or (c == 0 and compare(tseq, seq) > 0) then inc, seq = tinc, tseq end
-elseif position then
-  local pinc, pfirst = string.match(position, '^(%d+) (%d+) ')
+elseif position or void then
+  local pinc, pfirst = string.match(position or void, '^(%d+) (%d+) ')
   if pinc then
     local c = compare(pinc, inc)
-    if c > 0 or (c == 0 and compare(pfirst, seq) > 0) then return {'stale', position} end
+    if c > 0 or (c == 0 and compare(pfirst, seq) > 0) then return {'stale', position or ''} end
   end
 end
 redis.call('UNLINK', key)
 redis.call('HSET', key, 'tombstone', inc .. ' ' .. seq)
 redis.call('PEXPIRE', key, ARGV[3])
+return {'applied', ''}
+`
+
+// scriptVoid leaves nothing of a thread but that it is not kept. ARGV: incarnation, first, sequence, activity. It answers
+// outcome and, if a newer version is stored, its position.
+const scriptVoid = luaCompare + `
+local key = KEYS[1]
+local inc, first, seq = ARGV[1], ARGV[2], ARGV[3]
+local head = redis.call('HMGET', key, 'tombstone', 'position', 'void')
+local tombstone, position, void = head[1], head[2], head[3]
+if tombstone then
+  local tinc, tseq = string.match(tombstone, '^(%d+) (%d+)$')
+  local c = compare(inc, tinc)
+  if c < 0 or (c == 0 and compare(first, tseq) <= 0) then return {'deleted', ''} end
+elseif position or void then
+  local pinc, pfirst, pseq = string.match(position or void, '^(%d+) (%d+) (%d+) ')
+  if pinc then
+    local c = compare(inc, pinc)
+    if c == 0 then c = compare(first, pfirst) end
+    if c == 0 then c = compare(seq, pseq) end
+    if c < 0 then return {'stale', position or ''} end
+  end
+end
+redis.call('UNLINK', key)
+redis.call('HSET', key, 'void', inc .. ' ' .. first .. ' ' .. seq .. ' ' .. ARGV[4])
 return {'applied', ''}
 `
 

@@ -99,7 +99,7 @@ type Store struct {
 	client redis.UniversalClient
 	table  *crc32.Table
 
-	apply, remove, advance, proceed, unlist, page *redis.Script
+	apply, remove, void, advance, proceed, unlist, page *redis.Script
 }
 
 // New prepares a store; it does no I/O, the first call connects. The caller closes it. The Redis library's own log lines,
@@ -117,6 +117,7 @@ func New(opts Options) (*Store, error) {
 		table:   crc32.MakeTable(crc32.Castagnoli),
 		apply:   redis.NewScript(scriptApply),
 		remove:  redis.NewScript(scriptDelete),
+		void:    redis.NewScript(scriptVoid),
 		advance: redis.NewScript(scriptAdvance),
 		proceed: redis.NewScript(scriptContinue),
 		unlist:  redis.NewScript(scriptUnlist),

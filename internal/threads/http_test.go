@@ -369,6 +369,37 @@ func TestListThreads(t *testing.T) {
 	}
 }
 
+// A thread that is not kept is read from the log, which has its end, and the list tells nothing old of it (DESIGN §4).
+func TestVoidThread(t *testing.T) {
+	redistest.EachOwned(t, func(t *testing.T, srv *redistest.Server) {
+		w := newWorld(t, srv)
+		s := read(t, "../../pkg/agjson/reducer/testdata/streams/two-turns.ndjson")
+		half := len(s) - 1
+		w.log("t", s[:half])
+		w.reduce("t")
+		if old := w.thread("t", ""); !old.Open {
+			t.Fatal("no turn is open")
+		}
+		last := w.log("t", s[half:])
+		at := snapshot.Position{Version: VersionOf(last.Epoch, last.Seq), Ordinal: int64(len(s) - 1), UpdatedAt: time.Now()}
+		if res, err := w.store.Void(t.Context(), "t", at); err != nil || res.Outcome != snapshot.Applied {
+			t.Fatal(res, err)
+		}
+		want := bus.Cursor{Epoch: last.Epoch, Ordinal: int64(len(s) - 1)}.String()
+		if now := w.thread("t", ""); now.Open || now.Cursor != want {
+			t.Errorf("open %v at %s, want the end at %s", now.Open, now.Cursor, want)
+		}
+		var page struct{ Threads []listed }
+		a := w.get("/v1/threads")
+		if err := json.Unmarshal([]byte(a.body), &page); err != nil || len(page.Threads) != 1 {
+			t.Fatalf("%s: %v", a.body, err)
+		}
+		if l := page.Threads[0]; l.Open || l.Cursor != want {
+			t.Errorf("listed: %+v, want the end at %s", l, want)
+		}
+	})
+}
+
 func TestListWithoutRedis(t *testing.T) {
 	redistest.EachOwned(t, func(t *testing.T, srv *redistest.Server) {
 		w := newWorld(t, srv)

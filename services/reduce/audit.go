@@ -14,36 +14,37 @@ const auditPage = 1000
 
 // auditor searches, when called, for threads that the log has and Redis has not.
 func (o *shardWork) auditor(ctx context.Context) error {
-	for {
+	for first := true; ; first = false {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-o.audits:
 		}
-		if err := o.audit(ctx); err != nil && ctx.Err() == nil {
+		if err := o.audit(ctx, first); err != nil && ctx.Err() == nil {
 			o.log.Warn("the search for lost threads ended early", zap.Error(err))
 		}
 	}
 }
 
-func (o *shardWork) audit(ctx context.Context) error {
+// audit looks at all threads. A first one of an ownership also hands over those that were not kept: a limit may have changed.
+func (o *shardWork) audit(ctx context.Context, first bool) error {
 	page := make([]string, 0, auditPage)
 	for th, err := range o.s.deps.Bus.Threads(ctx, o.shard) {
 		if err != nil {
 			return err
 		}
 		if page = append(page, th.Thread); len(page) == auditPage {
-			if err := o.survey(ctx, page); err != nil {
+			if err := o.survey(ctx, page, first); err != nil {
 				return err
 			}
 			page = page[:0]
 		}
 	}
-	return o.survey(ctx, page)
+	return o.survey(ctx, page, first)
 }
 
 // survey looks at threads, hands over those that are not whole and lists the others again, should the index have lost them.
-func (o *shardWork) survey(ctx context.Context, page []string) error {
+func (o *shardWork) survey(ctx context.Context, page []string, first bool) error {
 	if len(page) == 0 {
 		return nil
 	}
@@ -57,16 +58,18 @@ func (o *shardWork) survey(ctx context.Context, page []string) error {
 	}
 	active := map[string]time.Time{}
 	for _, id := range page {
-		switch st := found[id]; st.Condition {
-		case snapshot.Whole:
+		st := found[id]
+		switch st.Condition {
+		case snapshot.Whole, snapshot.Void:
 			active[id] = st.Position.UpdatedAt
-		case snapshot.Missing, snapshot.Damaged:
+		case snapshot.Gone, snapshot.Missing, snapshot.Damaged:
+		}
+		if st.Condition == snapshot.Missing || st.Condition == snapshot.Damaged || first && st.Condition == snapshot.Void {
 			select {
 			case o.lost <- id:
 			case <-ctx.Done():
 				return ctx.Err()
 			}
-		case snapshot.Gone:
 		}
 	}
 	return o.s.retry(ctx, "audit", retryable, func() error { return o.s.deps.Store.Touch(ctx, active) })

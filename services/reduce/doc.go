@@ -10,6 +10,9 @@
 // log is read again from there; threads that nobody touches are looked after in the background. While Redis does not answer,
 // reading pauses, memory stays bounded, and the service is not ready.
 //
+// A thread that is larger than Redis may hold is given up until its next epoch, and what is stored of it is voided, so that nobody
+// takes it for the present one: readers fold the log.
+//
 // It writes no event, interprets none beyond the fold, and serves no stream. Ownership may be wrong for a moment: what keeps a
 // former owner from doing harm is the version of each write, which orders them by the log (DESIGN §4).
 package reduce

@@ -118,7 +118,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// A thread beyond what Redis may hold is given up; what was stored stays.
+// A thread beyond what Redis may hold is given up, and what was stored of it, which stands still now, is taken away: readers
+// find the log (DESIGN §4).
 func TestTooLarge(t *testing.T) {
 	w := newWorld(t, redistest.New(t))
 	small, err := snapshot.New(snapshot.Options{URL: w.redis.URL, Prefix: w.redis.Prefix, MaxValue: 4 << 10, MaxSnapshot: 8 << 10})
@@ -132,13 +133,44 @@ func TestTooLarge(t *testing.T) {
 	w.upToDate("before")
 	w.await(w.push("t", agjson.Event{Body: memoryOf(strings.Repeat("x", 5000))}))
 	natstest.Eventually(t, "the thread is given up", func() bool { return x.metric("faults_total", faultTooLarge) == 1 })
-	if snap, err := w.store.Load(t.Context(), "t"); err != nil || snap.Position.Ordinal != 8 {
-		t.Fatal(snap.Position, err)
+	natstest.Eventually(t, "what was stored is void", func() bool {
+		_, err := w.store.Load(t.Context(), "t")
+		return errors.Is(err, snapshot.ErrVoid)
+	})
+	natstest.Eventually(t, "nothing is unwritten", func() bool { return x.metric("unwritten_bytes", "") == 0 })
+	page, err := w.store.List(t.Context(), "", 10, "")
+	if err != nil || len(page.Entries) != 1 || page.Entries[0].Stored || page.Entries[0].Position.OpenTurn {
+		t.Fatalf("listed: %+v, %v", page.Entries, err)
 	}
+	w.await(w.push("t", s[9]))
 	natstest.Eventually(t, "progress goes on", func() bool {
 		mark, err := w.store.Progress(t.Context(), w.bus.Shard("t"))
 		return err == nil && mark.Sequence >= w.newest(w.bus.Shard("t"))
 	})
+	if _, err := w.store.Load(t.Context(), "t"); !errors.Is(err, snapshot.ErrVoid) {
+		t.Fatalf("it is written again: %v", err)
+	}
+	// A worker with a larger limit keeps it again, and a new epoch is kept anyway.
+	ok(t, x.stop())
+	y := w.start(testConfig("b"), w.store)
+	w.threadUpToDate("a larger limit", "t")
+	ok(t, y.stop())
+	w.start(testConfig("c"), small)
+	w.await(w.push("t", agjson.Event{Body: memoryOf(strings.Repeat("y", 5000))}))
+	natstest.Eventually(t, "it is void again", func() bool {
+		_, err := w.store.Load(t.Context(), "t")
+		return errors.Is(err, snapshot.ErrVoid)
+	})
+	w.anew("t")
+	w.await(w.push("t", s[:5]...))
+	w.threadUpToDate("a new epoch", "t")
+}
+
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // unit is a piece of work on a shard that is driven by hand.

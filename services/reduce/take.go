@@ -17,9 +17,12 @@ func (o *shardWork) take(t *thread, m *bus.EventMessage) {
 	if t.phase != live {
 		if !m.Starts() {
 			o.s.m.messages.WithLabelValues(fatePassed).Inc()
-			o.settle(t)
+			if !t.voiding {
+				o.settle(t)
+			}
 			return
 		}
+		o.begunAnew(t)
 		t.refolded = false
 		o.setParked(t, false)
 		o.setFold(t, live, threads.NewFold(t.id))
@@ -110,7 +113,7 @@ func (o *shardWork) fault(t *thread, m *bus.EventMessage, err error) {
 	o.giveUp(t, why, err)
 }
 
-// giveUp passes a thread over until its next epoch. What is stored of it stays, and readers go to the log.
+// giveUp passes a thread over until its next epoch. What is stored of it stays: where the log cannot be folded, it is all there is.
 func (o *shardWork) giveUp(t *thread, why string, err error) {
 	say := o.log.Error
 	if errors.Is(err, bus.ErrTrimmed) {

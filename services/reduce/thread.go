@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agwire/agwire/internal/bus"
+	"github.com/agwire/agwire/internal/snapshot"
 	"github.com/agwire/agwire/internal/threads"
 )
 
@@ -51,6 +52,9 @@ type thread struct {
 	gapped   bool               // it was folded again because of a gap, and nothing was folded since
 	refolded bool               // since its fold parked first in this epoch
 	parked   bool               // its fold waits for a snapshot, though folded again from the log
+
+	void    *snapshot.Position // what is stored must be voided as of here; nil = nothing of the kind
+	voiding bool               // it must be, or is being
 
 	due    time.Time // while waiting
 	urgent bool      // a turn has ended since the last write began

@@ -17,6 +17,7 @@ import (
 type result struct {
 	t      *thread
 	load   bool
+	void   bool // what is stored was voided
 	err    error
 	age    int // of the shard when it began
 	took   time.Duration
@@ -43,6 +44,8 @@ func (o *shardWork) begin(reads, writes context.Context, g *errgroup.Group) {
 	o.line = o.line[1:]
 	var job func() result
 	switch {
+	case t.void != nil:
+		job = o.voidJob(writes, t)
 	case t.phase == loading:
 		job = o.loadJob(reads, t)
 	case t.dirty():
@@ -156,6 +159,8 @@ func (o *shardWork) finish(res result) error {
 	switch {
 	case res.load:
 		o.loaded(t, res)
+	case res.void:
+		o.voided(t, res)
 	case t.phase == live && t.fold.Position().SameEpoch(res.update.Position.Version):
 		o.written(t, res)
 	default:
@@ -206,7 +211,7 @@ func (o *shardWork) loaded(t *thread, res result) {
 func (o *shardWork) written(t *thread, res result) {
 	if res.err != nil {
 		o.s.m.writes.WithLabelValues("refused").Inc()
-		o.giveUp(t, faultTooLarge, res.err)
+		o.tooLarge(t, res.err)
 		return
 	}
 	o.s.m.writes.WithLabelValues(res.wrote.Outcome.String()).Inc()
