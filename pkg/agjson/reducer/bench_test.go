@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/agtest"
 	"github.com/agwire/agwire/pkg/agjson/reducer"
 )
 
@@ -86,6 +87,76 @@ func BenchmarkMixed(b *testing.B) {
 	})
 }
 
+// encoded is the events as they come from the wire.
+func encoded(events []agjson.Event) [][]byte {
+	out := make([][]byte, len(events))
+	for i := range events {
+		out[i] = agjson.AppendEvent(nil, &events[i])
+	}
+	return out
+}
+
+// BenchmarkRatioThread has a thread of 2,000 messages against ten of 200, from bytes: the cost an event must be the same.
+func BenchmarkRatioThread(b *testing.B) {
+	side := func(name string, messages, passes int) agtest.Side {
+		lines := encoded(thread(messages))
+		return agtest.Side{Name: name, Ops: len(lines) * passes, Run: func() {
+			for range passes {
+				r := reducer.New()
+				for _, l := range lines {
+					if err := r.PushLine(l); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if r.Parked() != "" {
+					b.Fatal(r.Parked())
+				}
+			}
+		}}
+	}
+	agtest.Race(b, side("2000-messages", 2000, 1), side("200-messages", 200, 10))
+}
+
+// BenchmarkRatioDelta has the text deltas of a message, from bytes to the fold, against encoding/json that reads them into a
+// struct of their members. It reports the allocations of a delta, growth of the text included.
+func BenchmarkRatioDelta(b *testing.B) {
+	const n = 10000
+	var lines [][]byte
+	for i := range n {
+		lines = append(lines, fmt.Appendf(nil, `{"type":"text.delta","seq":%d,"id":"m1:text:0","turnId":"turn-1","messageId":"m1","delta":" word"}`, i+3))
+	}
+	fold := func() {
+		r := openText()
+		for _, l := range lines {
+			if err := r.PushLine(l); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	plain := func() {
+		for _, l := range lines {
+			var v struct {
+				Type, ID, TurnID, MessageID, Delta string
+				Seq                                int64
+			}
+			if err := json.Unmarshal(l, &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	agtest.Race(b, agtest.Side{Name: "fold", Run: fold, Ops: n}, agtest.Side{Name: "json", Run: plain, Ops: n})
+	b.ReportMetric(testing.AllocsPerRun(5, fold)/n, "fold-allocs")
+}
+
+// openText is a fold with an open text, of which the next seq is 3.
+func openText() *reducer.Reducer {
+	r := reducer.New()
+	r.Push(agjson.Event{Seq: 0, TurnID: "turn-1", Body: &agjson.TurnStart{ThreadID: "th"}})
+	r.Push(agjson.Event{Seq: 1, TurnID: "turn-1", ID: "m1", Body: &agjson.MessageStart{Role: agjson.RoleAssistant, ThreadID: "th"}})
+	r.Push(agjson.Event{Seq: 2, TurnID: "turn-1", ID: "m1:text:0", Body: &agjson.TextStart{}})
+	return r
+}
+
 // BenchmarkDelta is one text delta, from bytes to the fold.
 func BenchmarkDelta(b *testing.B) {
 	for _, c := range []struct{ name, line string }{
@@ -98,20 +169,13 @@ func BenchmarkDelta(b *testing.B) {
 			for i := range lines {
 				lines[i] = fmt.Appendf(nil, c.line, i+3)
 			}
-			open := func() *reducer.Reducer {
-				r := reducer.New()
-				r.Push(agjson.Event{Seq: 0, TurnID: "turn-1", Body: &agjson.TurnStart{ThreadID: "th"}})
-				r.Push(agjson.Event{Seq: 1, TurnID: "turn-1", ID: "m1", Body: &agjson.MessageStart{Role: agjson.RoleAssistant, ThreadID: "th"}})
-				r.Push(agjson.Event{Seq: 2, TurnID: "turn-1", ID: "m1:text:0", Body: &agjson.TextStart{}})
-				return r
-			}
-			r, i := open(), 0
+			r, i := openText(), 0
 			for b.Loop() {
 				if i == len(lines) {
 					if r.Parked() != "" {
 						b.Fatal(r.Parked())
 					}
-					r, i = open(), 0
+					r, i = openText(), 0
 				}
 				if err := r.PushLine(lines[i]); err != nil {
 					b.Fatal(err)
@@ -239,12 +303,11 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestMemory: the memory of a fold is at most twice its text, and a closed turn costs a structure little.
-func TestMemory(t *testing.T) {
-	const messages, deltas = 200, 400
+// textMemory is the bytes that a fold of many text deltas takes, and those of its text, of messages of deltas of 40 bytes.
+func textMemory(t testing.TB, messages, deltas int) (used uint64, text int) {
 	before := heap()
 	r := reducer.New()
-	text, seq := 0, int64(0)
+	seq := int64(0)
 	push := func(ev agjson.Event) {
 		ev.Seq = seq
 		seq++
@@ -267,16 +330,35 @@ func TestMemory(t *testing.T) {
 			push(agjson.Event{ID: id, Body: &agjson.MessageEnd{}})
 		}
 	}
-	used := heap() - before
+	used = heap() - before
+	runtime.KeepAlive(r)
+	return used, text
+}
+
+// BenchmarkRatioMemory reports how many bytes a fold takes for one of its text.
+func BenchmarkRatioMemory(b *testing.B) {
+	for _, deltas := range []int{25, 100, 400, 1600} {
+		b.Run(fmt.Sprint(deltas*40, "-byte-messages"), func(b *testing.B) {
+			for b.Loop() {
+				used, text := textMemory(b, 80000/deltas, deltas)
+				b.ReportMetric(float64(used)/float64(text), "bytes/text-byte")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// TestMemory: the memory of a fold is at most twice its text, and a closed turn costs a structure little.
+func TestMemory(t *testing.T) {
+	used, text := textMemory(t, 200, 400)
 	t.Logf("%d bytes of text in %d bytes of memory", text, used)
 	if used > uint64(2*text) {
 		t.Errorf("%d bytes of text take %d bytes of memory", text, used)
 	}
-	runtime.KeepAlive(r)
 
 	const threads = 2000
 	events := thread(threads)
-	before = heap()
+	before := heap()
 	s := reducer.NewStructure()
 	for i := range events {
 		s.Apply(&events[i])

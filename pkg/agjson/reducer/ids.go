@@ -147,6 +147,9 @@ func (s *Structure) enter(b *block) {
 	}
 	if !b.noted && (b.id != "" || b.alt != "" || b.kind != atomicBlock) {
 		b.noted = true
+		if b.msg.nodes == nil {
+			b.msg.nodes = b.msg.node[:0]
+		}
 		b.msg.nodes = append(b.msg.nodes, b)
 	}
 }

@@ -8,6 +8,7 @@ import (
 type messageContent struct {
 	head            agjson.Message // without content and the two bags
 	content         []*block
+	few             [2]*block // the memory of content while it is so short
 	metadata        bag
 	messageMetadata bag
 	built           *agjson.Message // the value, while nothing has changed since
@@ -16,7 +17,7 @@ type messageContent struct {
 
 func (c *messageContent) add(b *block) {
 	if c.content == nil {
-		c.content = make([]*block, 0, 4)
+		c.content = c.few[:0]
 	}
 	c.content = append(c.content, b)
 }
@@ -41,7 +42,7 @@ func (m *message) value() *agjson.Message {
 func (r *Reducer) messageStart(e effect, b *agjson.MessageStart) {
 	r.touch(e.msg, true)
 	e.msg.c = r.newContent(agjson.Message{
-		ID: e.msg.id, Role: b.Role, TurnID: &e.turn.id, ThreadID: &b.ThreadID, CandidateIndex: b.CandidateIndex,
+		ID: e.msg.id, Role: b.Role, TurnID: &e.turn.id, ThreadID: e.turn.rec.threadID(b.ThreadID), CandidateIndex: b.CandidateIndex,
 		Extensions: b.Extensions, AgentID: b.AgentID, AgentName: b.AgentName, AgentRole: b.AgentRole, Model: b.Model,
 	})
 }
@@ -100,7 +101,7 @@ func (m *message) restore(v *agjson.Message) {
 func (r *Reducer) toolDone(ev *agjson.Event, e effect, b *agjson.ToolDone) {
 	if r.touch(e.msg, e.fresh); e.fresh {
 		e.msg.c = r.newContent(agjson.Message{
-			ID: e.msg.id, Role: agjson.RoleTool, TurnID: &e.turn.id, ThreadID: ptr(e.turn.rec.rec.ThreadID), CandidateIndex: b.CandidateIndex,
+			ID: e.msg.id, Role: agjson.RoleTool, TurnID: &e.turn.id, ThreadID: e.turn.rec.threadID(e.turn.rec.rec.ThreadID), CandidateIndex: b.CandidateIndex,
 		})
 	}
 	v := &agjson.ToolResultBlock{

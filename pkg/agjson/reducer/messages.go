@@ -219,7 +219,7 @@ func (s *Structure) messagesSnapshot(b *agjson.MessagesSnapshot, dry bool) (effe
 	}
 	for _, t := range s.order {
 		t.unsealed, t.waiting, t.parts, t.pending = 0, 0, nil, nil
-		t.group = s.group(t.id)
+		s.join(t)
 	}
 	for i := range b.Messages {
 		s.restoreMessage(&b.Messages[i])

@@ -85,8 +85,7 @@ func (o *openPart) text(ev *agjson.Event, b *block, p *part, from int, pm agjson
 	switch {
 	case e == nil || e.to != from || pm != nil && b.str.newest != p.entry:
 		e = o.add(ev)
-		e.ev.ID, e.ev.TurnID, e.ev.MessageID = b.id, strings.Clone(ev.TurnID), strings.Clone(ev.MessageID)
-		e.ev.ParentID, e.ev.Meta, e.ev.Extra = "", nil, nil
+		e.own(b)
 		e.ev.Body = delta(ev.Body, nil, pm)
 		e.part, e.blk, e.from = p, b, from
 		p.entry = o.last()
@@ -110,6 +109,25 @@ func delta(of agjson.Body, old, pm agjson.Opaque) agjson.Body {
 	return &agjson.ReasoningDelta{ProviderMetadata: pm}
 }
 
+// own makes the event keep nothing of what it was decoded from but its body.
+func (e *entry) own(b *block) {
+	e.ev.ID, e.ev.ParentID, e.ev.Meta, e.ev.Extra = b.id, "", nil, nil
+	e.ev.MessageID = kept(e.ev.MessageID, b.msg.id)
+	if t := b.msg.turn; t != nil {
+		e.ev.TurnID = kept(e.ev.TurnID, t.id)
+	} else {
+		e.ev.TurnID = strings.Clone(e.ev.TurnID)
+	}
+}
+
+// kept is id in memory that is kept anyway: that of have, where it is the same.
+func kept(id, have string) string {
+	if id == have {
+		return have
+	}
+	return strings.Clone(id)
+}
+
 func metadata(body agjson.Body) agjson.Opaque {
 	switch b := body.(type) {
 	case *agjson.TextDelta:
@@ -125,8 +143,7 @@ func (o *openPart) scratch(ev *agjson.Event, b *block, delta string) {
 	e := o.at(b.scratch)
 	if e == nil {
 		e = o.add(ev)
-		e.ev.ID, e.ev.TurnID, e.ev.MessageID = b.id, strings.Clone(ev.TurnID), strings.Clone(ev.MessageID)
-		e.ev.ParentID, e.ev.Meta, e.ev.Extra = "", nil, nil
+		e.own(b)
 		e.ev.Body = &agjson.ToolArgsDelta{ToolCallID: b.call}
 		if b.kind == reasoningBlock {
 			e.ev.Body = &agjson.ReasoningOpaqueDelta{}

@@ -62,6 +62,7 @@ type turn struct {
 	waiting  int      // preliminary results
 	pending  []*block // results that were preliminary since the turn was opened
 	parts    []partition
+	part     [1]partition // the memory of parts while there is but one
 	group    *group
 	rec      *turnContent // nil in a Structure by itself
 }
@@ -101,7 +102,8 @@ type message struct {
 	tool    bool // its role is tool
 	born    bool // by tool.done, or by a snapshot: it has no message.start, so no message.end
 	removed bool
-	nodes   []*block // blocks that ids lead to
+	nodes   []*block  // blocks that ids lead to
+	node    [2]*block // the memory of the first two nodes
 	c       *messageContent
 }
 
@@ -319,6 +321,9 @@ func (t *turn) partition(candidate string, add bool) *partition {
 	}
 	if !add {
 		return nil
+	}
+	if t.parts == nil {
+		t.parts = t.part[:0]
 	}
 	t.parts = append(t.parts, partition{candidate: candidate})
 	return &t.parts[len(t.parts)-1]

@@ -2,13 +2,26 @@ package reducer
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agwire/agwire/pkg/agjson"
 )
 
 // turnContent is a turn's record. Its lists only grow, so a copy of the record stays as it is.
 type turnContent struct {
-	rec agjson.TurnRecord
+	rec    agjson.TurnRecord
+	thread string // the thread id that its messages share; set once, "" before
+}
+
+// threadID is id in memory that the turn's messages share, so that they keep nothing of the events that opened them.
+func (c *turnContent) threadID(id string) *string {
+	if c.thread == "" && id == c.rec.ThreadID {
+		c.thread = c.rec.ThreadID
+	}
+	if c.thread == id && id != "" {
+		return &c.thread
+	}
+	return ptr(strings.Clone(id))
 }
 
 func (c *turnContent) value() agjson.TurnRecord { return clipped(c.rec) }

@@ -31,7 +31,7 @@ func (s *Structure) openTurn(id string) (t *turn, fresh bool) {
 	switch {
 	case t == nil:
 		t, fresh = &turn{id: strings.Clone(id), order: s.next()}, true
-		t.group = s.group(t.id)
+		s.join(t)
 		s.turns[t.id] = t
 		s.order = append(s.order, t)
 		for _, m := range t.group.msgs { // a snapshot may bring messages of a turn before the turn
@@ -62,6 +62,14 @@ func (s *Structure) group(turnID string) *group {
 		s.groups[g.id] = g
 	}
 	return g
+}
+
+// join gives the turn the group of its messages.
+func (s *Structure) join(t *turn) {
+	if t.group = s.groups[t.id]; t.group == nil {
+		t.group = &group{id: t.id}
+		s.groups[t.id] = t.group
+	}
 }
 
 // close takes the turn from the open ones, and seals what it left open; what takes only results goes back to that. A
