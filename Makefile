@@ -2,6 +2,7 @@
 # make check  format, vet, staticcheck, laws, race tests with -short, benches once
 # make full   test, and the fuzzers by counts
 # make e2e    real processes, driven from outside
+# make bench-agjson   codec, fold and patch beside encoding/json, by turns, with the ratios; quote these
 # make bench-latency  frame to client on an idle system, beside a plain NATS request
 # make real   the suites that take a real Redis, or a browser, again with those
 # make conformance  against the recorded vectors of AGWIRE_VECTORS: a table of the specification's clauses and their tests
@@ -16,13 +17,15 @@ GO ?= go
 BIN ?= bin
 TIMEOUT ?= 15m
 FUZZ_COUNT ?= 200000x
+BENCH_TIME ?= 2s
+BENCH_COUNT ?= 1
 AGWIRE_VECTORS ?= ../shared/vectors
 
 packages = $(shell $(GO) list ./... | grep -v '/e2e')
 # packages whose tests hold one of the words of a pattern
 mentioning = $(shell grep -rlE --include='*_test.go' '$(1)' $(wildcard cmd internal pkg services web) | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 
-.PHONY: build test check full lint laws race race-short bench fuzz e2e bench-latency real conformance web golden clean
+.PHONY: build test check full lint laws race race-short bench fuzz e2e bench-agjson bench-latency real conformance web golden clean
 
 build:
 	$(GO) build -o $(BIN)/ ./cmd/agwire
@@ -63,6 +66,11 @@ fuzz:
 e2e:
 	@if [ ! -d e2e ]; then echo "there is no e2e"; exit 1; fi
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./e2e/...
+
+bench-agjson:
+	@vectors=""; if [ -d "$(AGWIRE_VECTORS)" ]; then vectors="$(abspath $(AGWIRE_VECTORS))"; fi; \
+	AGWIRE_VECTORS="$$vectors" $(GO) test -run '^$$' -bench Ratio -benchtime $(BENCH_TIME) -count $(BENCH_COUNT) -p 1 -timeout $(TIMEOUT) \
+	  ./pkg/agjson ./pkg/agjson/reducer ./pkg/agjson/jsonpatch
 
 bench-latency:
 	$(GO) test -run '^$$' -bench Latency -benchtime 2000x -timeout $(TIMEOUT) ./e2e

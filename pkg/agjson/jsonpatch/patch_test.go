@@ -468,35 +468,3 @@ func FuzzApply(f *testing.F) {
 		}
 	})
 }
-
-// BenchmarkApply patches one place of documents of two sizes: the cost must be the patch's, not the document's.
-func BenchmarkApply(b *testing.B) {
-	for _, n := range []int{1000, 100000} {
-		var text strings.Builder
-		text.WriteString(`{"messages":[`)
-		for i := range n {
-			if i > 0 {
-				text.WriteByte(',')
-			}
-			fmt.Fprintf(&text, `{"id":%d,"text":"some words that stand here"}`, i)
-		}
-		text.WriteString(`],"step":0}`)
-		b.Run(fmt.Sprint(text.Len()), func(b *testing.B) {
-			d, err := New([]byte(text.String()))
-			if err != nil {
-				b.Fatal(err)
-			}
-			patch := []byte(`[{"op":"replace","path":"/step","value":1},{"op":"add","path":"/messages/500/seen","value":true},{"op":"remove","path":"/messages/500/seen"}]`)
-			if err := d.Apply(patch); err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			for b.Loop() {
-				if err := d.Apply(patch); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
