@@ -36,6 +36,7 @@ type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	exit           func(code int)    // called at the second signal
+	name           string            // of the command; set by run
 	settings       map[string]string // as loaded, redacted, for the log; set by run
 	fatal          func(error)       // logs why the process ends, where the log is read by machines; set by newShell, may be nil
 }
@@ -95,7 +96,7 @@ func runCommand(ctx context.Context, p *process, table []command, cmd command, a
 	case cmd.maxArgs >= 0 && len(rest) > cmd.maxArgs:
 		return usageError("there are too many arguments: " + usage(cmd))
 	}
-	p.settings = set.Logged()
+	p.name, p.settings = cmd.name, set.Logged()
 	if cmd.signals {
 		signalled, stop := app.SignalContext(ctx, p.exit)
 		defer stop()

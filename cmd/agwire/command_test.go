@@ -42,7 +42,7 @@ func echoCommand() command {
 			cfg := app.DefaultConfig("127.0.0.1:0")
 			set.Add("Process", cfg.Settings()...)
 			return func(ctx context.Context, p *process, _ []string) error {
-				sh, err := p.newShell(cfg)
+				sh, err := p.newShell(cfg, "")
 				if err != nil {
 					return err
 				}
@@ -218,7 +218,7 @@ func TestServiceCommand(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 	http.DefaultClient.CloseIdleConnections()
-	for _, want := range []string{`"msg":"starting"`, `"drain":"20s"`, `"msg":"listening"`, `"msg":"stopped"`, `"cause":"context canceled"`} {
+	for _, want := range []string{`"msg":"starting","svc":"echo"`, `"drain":"20s"`, `"msg":"listening"`, `"msg":"stopped"`, `"cause":"context canceled"`} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s is not in the log\n%s", want, stderr.String())
 		}

@@ -26,7 +26,7 @@ func fanoutCommand() command {
 			set.Rules(nats.serviceRules()...)
 			set.Rules(store.rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
-				sh, err := p.newShell(shell)
+				sh, err := p.newShell(shell, "")
 				if err != nil {
 					return err
 				}

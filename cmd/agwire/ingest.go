@@ -19,7 +19,7 @@ func ingestCommand() command {
 			set.Add("Process", shell.Settings()...)
 			set.Rules(nats.serviceRules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
-				sh, err := p.newShell(shell)
+				sh, err := p.newShell(shell, "")
 				if err != nil {
 					return err
 				}

@@ -38,11 +38,11 @@ func normalizeCommand() command {
 			set.Rules(nats.serviceRules()...)
 			set.Rules(cfg.Rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
-				sh, err := p.newShell(shell)
+				cfg.Worker = cmp.Or(cfg.Worker, workerName(shell.Listen))
+				sh, err := p.newShell(shell, cfg.Worker)
 				if err != nil {
 					return err
 				}
-				cfg.Worker = cmp.Or(cfg.Worker, workerName(shell.Listen))
 				o := nats.options("agwire normalize", sh.log)
 				o.Window = cfg.Window
 				conn, err := nats.open(ctx, o)

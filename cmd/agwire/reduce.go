@@ -26,11 +26,11 @@ func reduceCommand() command {
 			set.Rules(nats.serviceRules()...)
 			set.Rules(store.rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
-				sh, err := p.newShell(shell)
+				cfg.Worker = cmp.Or(cfg.Worker, workerName(shell.Listen))
+				sh, err := p.newShell(shell, cfg.Worker)
 				if err != nil {
 					return err
 				}
-				cfg.Worker = cmp.Or(cfg.Worker, workerName(shell.Listen))
 				conn, err := nats.open(ctx, nats.options("agwire reduce", sh.log))
 				if err != nil {
 					return err

@@ -81,7 +81,7 @@ func upCommand() command {
 
 // run starts the servers that are not given, then the services, and waits.
 func (c *upConfig) run(ctx context.Context, p *process) (err error) {
-	sh, err := p.newShell(c.shell)
+	sh, err := p.newShell(c.shell, "")
 	if err != nil {
 		return err
 	}
@@ -186,21 +186,21 @@ func (c *upConfig) add(sh *shell, conn *bus.Bus, redis *snapshot.Store) error {
 	if err != nil {
 		return err
 	}
-	norm, err := normalize.New(c.normalize, normalize.Deps{Bus: conn, Log: sh.log, Metrics: sh.metrics})
+	norm, err := normalize.New(c.normalize, normalize.Deps{Bus: conn, Log: sh.named("normalize", c.normalize.Worker), Metrics: sh.metrics})
 	if err != nil {
 		return err
 	}
-	red, err := reduce.New(c.reduce, reduce.Deps{Bus: conn, Store: redis, Log: sh.log, Metrics: sh.metrics})
+	red, err := reduce.New(c.reduce, reduce.Deps{Bus: conn, Store: redis, Log: sh.named("reduce", c.reduce.Worker), Metrics: sh.metrics})
 	if err != nil {
 		return err
 	}
 	fan, err := fanout.New(c.fanout, fanout.Deps{
-		Bus: conn, Joiner: read, Store: redis, Log: sh.log, Metrics: sh.metrics, Routes: read.Routes(),
+		Bus: conn, Joiner: read, Store: redis, Log: sh.named("fanout", ""), Metrics: sh.metrics, Routes: read.Routes(),
 	})
 	if err != nil {
 		return err
 	}
-	ing, err := ingest.New(c.ingest, ingest.Deps{Bus: conn, Log: sh.log, Metrics: sh.metrics})
+	ing, err := ingest.New(c.ingest, ingest.Deps{Bus: conn, Log: sh.named("ingest", ""), Metrics: sh.metrics})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,9 @@ import (
 // NewLogger writes lines to w, which several goroutines may then share. Format is
 // "json" or "console", level "debug", "info", "warn" or "error".
 //
+// A line has one svc and at most one worker: where a logger and the one it was made
+// from were both given the field, its own holds.
+//
 // Times are UTC with microseconds; a logged error has no stack: it says where by
 // what it wraps.
 func NewLogger(w io.Writer, format, level string) (*zap.Logger, error) {
@@ -37,7 +40,7 @@ func NewLogger(w io.Writer, format, level string) (*zap.Logger, error) {
 	default:
 		return nil, fmt.Errorf("log format: neither json nor console")
 	}
-	return zap.New(zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), min),
+	return zap.New(&identity{Core: zapcore.NewCore(encoder, zapcore.Lock(zapcore.AddSync(w)), min)},
 		zap.ErrorOutput(zapcore.Lock(zapcore.AddSync(w)))), nil
 }
 

@@ -69,17 +69,19 @@ type Owner struct {
 	o    OwnerOptions
 	key  string
 	me   beat
+	log  *zap.Logger
 	kick chan struct{} // something changed: look again
 
 	mu      sync.Mutex
 	peers   map[string]*peer  // by worker id, without this one
 	revs    map[string]uint64 // newest record read, by subject
 	running map[int]context.CancelFunc
-	beaten  time.Time // of the last heartbeat that was stored
-	steady  time.Time // heartbeats have been stored without a break since
-	beats   int       // stored and read since the start
-	started bool      // the peers were read once
-	rival   bool      // a younger process bears this worker's id
+	leaving map[int]bool // running, and told to end for another worker
+	beaten  time.Time    // of the last heartbeat that was stored
+	steady  time.Time    // heartbeats have been stored without a break since
+	beats   int          // stored and read since the start
+	started bool         // the peers were read once
+	rival   bool         // a younger process bears this worker's id
 }
 
 // NewOwner validates the options and does no I/O.
@@ -91,7 +93,8 @@ func (b *Bus) NewOwner(o OwnerOptions) (*Owner, error) {
 	return &Owner{
 		b: b, o: o, key: b.names.OwnerKey(o.Group, o.ID),
 		me:    beat{ID: o.ID, Inc: nuid.Next(), Born: time.Now().UnixNano()},
-		peers: map[string]*peer{}, revs: map[string]uint64{}, running: map[int]context.CancelFunc{},
+		log:   b.log.With(zap.String("svc", o.Group), zap.String("worker", o.ID)),
+		peers: map[string]*peer{}, revs: map[string]uint64{}, running: map[int]context.CancelFunc{}, leaving: map[int]bool{},
 		kick: make(chan struct{}, 1),
 	}, nil
 }
@@ -144,6 +147,7 @@ func (w *Owner) Run(ctx context.Context, work ShardFunc) error {
 			w.keep(sctx, shard, work, fail)
 			w.mu.Lock()
 			delete(w.running, shard)
+			delete(w.leaving, shard)
 			w.mu.Unlock()
 			w.wake()
 		})
@@ -196,7 +200,7 @@ func (w *Owner) keep(ctx context.Context, shard int, work ShardFunc, fatal func(
 			fatal(fmt.Errorf("shard %d: %w", shard, err))
 			return
 		}
-		w.b.log.Warn("work on a shard ended early", zap.String("svc", w.o.Group), zap.Int("shard", shard), zap.NamedError("err", err))
+		w.log.Warn("work on a shard ended early", zap.Int("shard", shard), zap.NamedError("err", err))
 		if time.Since(began) > 10*w.o.TTL {
 			delay = 10 * firstDelay
 		}
@@ -235,7 +239,9 @@ func (w *Owner) rebalance(start func(shard int)) bool {
 		mine[s] = true
 	}
 	for s, stop := range w.running {
-		if !mine[s] {
+		if !mine[s] && !w.leaving[s] {
+			w.leaving[s] = true
+			w.log.Info("giving a shard up to another worker", zap.Int("shard", s), zap.Int("workers", len(workers)))
 			stop()
 		}
 	}

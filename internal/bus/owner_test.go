@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 	"pgregory.net/rapid"
 
 	"github.com/agwire/agwire/internal/bus"
@@ -143,7 +145,8 @@ func TestShardsGoRoundWithoutClash(t *testing.T) {
 
 func TestDeadWorkerIsReplaced(t *testing.T) {
 	srv := natstest.New(t)
-	b := srv.Bus(t, bus.Options{Shards: 8})
+	core, logs := observer.New(zap.InfoLevel)
+	b := srv.Bus(t, bus.Options{Shards: 8, Log: zap.New(core)})
 	proxy := natstest.NewProxy(t, srv)
 	var bd, dead board
 	startWorker(t, b, "a", &bd)
@@ -154,11 +157,18 @@ func TestDeadWorkerIsReplaced(t *testing.T) {
 		_, other := dead.covered()
 		return by["a"] == 4 && other["b"] == 4
 	})
+	if n := logs.FilterMessage("giving a shard up to another worker").FilterField(zap.String("worker", "a")).Len(); n != 4 {
+		t.Errorf("%d shards were said to be given up", n)
+	}
 	proxy.Freeze() // as SIGKILL or SIGSTOP would
 	began := time.Now()
 	natstest.Eventually(t, "the other has all", func() bool { _, by := bd.covered(); return by["a"] == 8 })
 	if d := time.Since(began); d > 1500*time.Millisecond {
 		t.Errorf("it took %v", d)
+	}
+	silent := logs.FilterLevelExact(zap.WarnLevel).FilterMessageSnippet(`worker "b" silent for `)
+	if silent.Len() != 1 || silent.FilterField(zap.String("svc", "g")).Len() != 1 {
+		t.Errorf("of the dead worker is said: %+v", silent.All())
 	}
 	// Back from the dead, it is one of two again.
 	proxy.Thaw()

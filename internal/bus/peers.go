@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,7 +39,7 @@ func (w *Owner) heartbeat(ctx context.Context) {
 		err = w.read(ctx)
 	}
 	if err != nil {
-		w.b.log.Debug("heartbeat", zap.String("svc", w.o.Group), zap.NamedError("err", err))
+		w.log.Debug("heartbeat", zap.NamedError("err", err))
 		return
 	}
 	now := time.Now()
@@ -76,7 +77,7 @@ func (w *Owner) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, w.b.opts.Timeout)
 	defer cancel()
 	if err := w.store(ctx, true); err != nil {
-		w.b.log.Debug("last heartbeat", zap.String("svc", w.o.Group), zap.NamedError("err", err))
+		w.log.Debug("last heartbeat", zap.NamedError("err", err))
 	}
 }
 
@@ -162,7 +163,9 @@ func (w *Owner) live(now time.Time) map[string]*peer {
 		return w.peers
 	}
 	for id, p := range w.peers {
-		if now.Sub(p.seen) > w.o.TTL {
+		if silent := now.Sub(p.seen); silent > w.o.TTL {
+			w.log.Warn(fmt.Sprintf("worker %q silent for %v, taking its shards", id, silent.Round(100*time.Millisecond)),
+				zap.Ints("shards", p.beat.Holds))
 			delete(w.peers, id)
 		}
 	}
