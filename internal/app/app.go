@@ -31,6 +31,11 @@ type router interface {
 	Routes() map[string]http.Handler
 }
 
+// explainer is a service that says in a few words why it is not ready; "" where it does not know. It is called as Ready is.
+type explainer interface {
+	Why() string
+}
+
 // ErrDrain says that services were still at work when the drain budget was over.
 var ErrDrain = errors.New("drain budget exceeded")
 
@@ -67,6 +72,22 @@ type unit struct {
 }
 
 func (u *unit) ready() bool { return u.running.Load() && u.svc.Ready() }
+
+// why says in a few words why u is not ready.
+func (u *unit) why(stopping bool) string {
+	switch {
+	case stopping:
+		return "stopping"
+	case !u.running.Load():
+		return "starting"
+	}
+	if e, ok := u.svc.(explainer); ok {
+		if why := e.Why(); why != "" {
+			return why
+		}
+	}
+	return "not ready"
+}
 
 // New checks cfg and reports every bad field at once; it opens nothing.
 func New(cfg Config, deps Deps) (*App, error) {

@@ -32,6 +32,7 @@ type service struct {
 	finish chan error // what Run returns, before ctx ends
 	drain  chan error // if not nil, what Run returns once ctx has ended
 	routes map[string]http.Handler
+	why    string // what Why says
 }
 
 func newService(name string, d *diary) *service {
@@ -41,6 +42,7 @@ func newService(name string, d *diary) *service {
 }
 
 func (s *service) Ready() bool                     { return s.up.Load() && s.ready.Load() }
+func (s *service) Why() string                     { return s.why }
 func (s *service) Routes() map[string]http.Handler { return s.routes }
 func (s *service) Run(ctx context.Context) error {
 	s.diary.add("+" + s.name)
@@ -175,10 +177,11 @@ func TestStartsInOrderStopsInReverse(t *testing.T) {
 	d := newDiary()
 	a, b, c := newService("a", d), newService("b", d), newService("c", d)
 	a.ready.Store(false)
+	a.why = "the sea is rough"
 	b.drain = make(chan error)
 	p := start(t, testConfig(), a, b, c)
 	d.await(t, "+a")
-	if body := p.awaitStatus(t, "/readyz", 503); body != `{"ready":false,"services":{"a":false,"b":false,"c":false}}`+"\n" {
+	if body := p.awaitStatus(t, "/readyz", 503); body != `{"ready":false,"services":{"a":false,"b":false,"c":false},"why":{"a":"the sea is rough","b":"starting","c":"starting"}}`+"\n" {
 		t.Errorf("readyz says %s", body)
 	}
 	a.ready.Store(true)

@@ -10,7 +10,8 @@
 //
 // The HTTP server is bound before the first service starts and closed after the
 // last has ended, so probes outlive the drain. It answers /healthz (the process
-// lives), /readyz (every service is started and ready, and nothing is stopping) and
+// lives), /readyz (every service is started and ready, and nothing is stopping; who is
+// not, and why, by a method Why() string where the service has one) and
 // /metrics, and /debug/pprof/ where the setting asks for it. A service with a
 // method Routes() map[string]http.Handler has those patterns of [http.ServeMux]
 // served while it runs; before and after they answer 503. Two services may share the

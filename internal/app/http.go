@@ -51,9 +51,10 @@ func (a *App) probes(gatherer prometheus.Gatherer) {
 
 // readiness is the body of /readyz.
 type readiness struct {
-	Ready    bool            `json:"ready"`
-	Stopping bool            `json:"stopping,omitempty"`
-	Services map[string]bool `json:"services"`
+	Ready    bool              `json:"ready"`
+	Stopping bool              `json:"stopping,omitempty"`
+	Services map[string]bool   `json:"services"`
+	Why      map[string]string `json:"why,omitempty"` // by service, of those that are not ready
 }
 
 func (a *App) readyz(w http.ResponseWriter, _ *http.Request) {
@@ -63,6 +64,12 @@ func (a *App) readyz(w http.ResponseWriter, _ *http.Request) {
 		ok := u.ready()
 		r.Services[u.name] = ok
 		r.Ready = r.Ready && ok
+		if !ok {
+			if r.Why == nil {
+				r.Why = map[string]string{}
+			}
+			r.Why[u.name] = u.why(r.Stopping)
+		}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

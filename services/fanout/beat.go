@@ -161,11 +161,13 @@ func (s *Service) turns(ctx context.Context, list []*room) {
 	}
 	all, err := s.deps.Store.Positions(ctx, names)
 	if err != nil {
-		if ctx.Err() == nil {
+		if !errors.Is(ctx.Err(), context.Canceled) {
+			s.redis(err)
 			s.retried("positions", err)
 		}
 		return
 	}
+	s.redis(nil)
 	for _, r := range list {
 		at, ok := all[r.thread]
 		if !ok {

@@ -24,6 +24,7 @@ type Service struct {
 	m     *metrics
 	slots chan struct{} // one place for each read of the log or the store
 	ready atomic.Bool
+	away  atomic.Bool    // Redis has not answered the last time it was asked
 	wg    sync.WaitGroup // connections; added to while mu is held and not leaving
 
 	mu      sync.Mutex

@@ -80,6 +80,14 @@ func New(cfg Config, deps Deps) (*Service, error) {
 // Ready says whether uploads are taken now.
 func (s *Service) Ready() bool { return s.ready.Load() && s.deps.Bus.Connected() }
 
+// Why says what keeps uploads from being taken.
+func (s *Service) Why() string {
+	if s.ready.Load() && !s.deps.Bus.Connected() {
+		return "NATS is not connected"
+	}
+	return "starting"
+}
+
 // Routes are the patterns that the service serves while it runs.
 func (s *Service) Routes() map[string]http.Handler {
 	return map[string]http.Handler{

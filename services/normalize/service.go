@@ -56,6 +56,14 @@ func New(cfg Config, deps Deps) (*Service, error) {
 // Ready says whether the service takes part in the work. A worker among many may own no shard for a while and is ready still.
 func (s *Service) Ready() bool { return s.ready.Load() && s.deps.Bus.Connected() }
 
+// Why says what keeps the service from being ready.
+func (s *Service) Why() string {
+	if s.ready.Load() && !s.deps.Bus.Connected() {
+		return "NATS is not connected"
+	}
+	return "starting"
+}
+
 // Run works until ctx ends; nil means a clean drain: what was in flight is stored, and the shards are another worker's.
 // Every goroutine it started has ended when it returns.
 func (s *Service) Run(ctx context.Context) error {

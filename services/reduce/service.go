@@ -55,6 +55,19 @@ func (s *Service) Ready() bool {
 	return s.ready.Load() && s.answers.Load() && s.trouble.Load() == 0 && s.deps.Bus.Connected()
 }
 
+// Why says what keeps the service from being ready.
+func (s *Service) Why() string {
+	switch {
+	case !s.ready.Load():
+		return "starting"
+	case !s.deps.Bus.Connected():
+		return "NATS is not connected"
+	case !s.answers.Load():
+		return "Redis does not answer"
+	}
+	return "calls of Redis fail and are tried again"
+}
+
 // Routes are the patterns that the service serves while it runs: Deps.Routes.
 func (s *Service) Routes() map[string]http.Handler { return s.deps.Routes }
 
