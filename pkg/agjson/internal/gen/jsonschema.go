@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -219,7 +220,8 @@ func (g *generator) extSchema(u *union) node {
 }
 
 func (g *generator) typeSchema(ty string) any {
-	str, num := node{{"type", "string"}}, node{{"type", "number"}}
+	str := node{{"type", "string"}}
+	num := node{{"type", "number"}, {"minimum", -math.MaxFloat64}, {"maximum", math.MaxFloat64}} // some validators have no bounds of their own
 	list := func(item any) node { return node{{"type", "array"}, {"items", item}} }
 	switch {
 	case strings.HasPrefix(ty, "[]"):
