@@ -64,17 +64,20 @@ func execFrames(ctx context.Context, p *process, o push.Options, grace time.Dura
 	}
 	if err != nil {
 		err = fmt.Errorf("start the program: %w", err)
-		return notStarted, errors.Join(err, reportFailure(sctx, u, "start_failed", "the program could not be started", notStarted))
+		_, told := reportFailure(sctx, u, "start_failed", "the program could not be started", notStarted)
+		return notStarted, errors.Join(err, told)
 	}
 	readErr := sendAll(sctx, u, out)
 	if readErr != nil {
 		_, _ = io.Copy(io.Discard, out) // so that the program can go on to its end
 	}
 	status, waitErr := exitOf(cmd.Wait())
+	var st push.State
 	if code, message := failure(status, readErr); code != "" {
-		return status, errors.Join(reportFailure(sctx, u, code, message, status), waitErr)
+		st, err = reportFailure(sctx, u, code, message, status)
+	} else {
+		st, err = u.End(sctx, status)
 	}
-	st, err := u.End(sctx, status)
 	if err == nil {
 		err = printStored(p.stderr, o, st)
 	}
@@ -88,17 +91,16 @@ func execFrames(ctx context.Context, p *process, o push.Options, grace time.Dura
 const notStarted = 127
 
 // reportFailure ends the invoke behind the frame by which a host reports what its framework did not stream (SPEC §8.0).
-func reportFailure(ctx context.Context, u *push.Upload, code, message string, status int) error {
+func reportFailure(ctx context.Context, u *push.Upload, code, message string, status int) (push.State, error) {
 	frame, err := json.Marshal(map[string]string{"type": "__host_error__", "code": code, "message": message})
 	if err == nil {
 		err = u.Send(ctx, frame)
 	}
 	if err != nil {
 		u.Abandon()
-		return err
+		return push.State{}, err
 	}
-	_, err = u.End(ctx, min(status, 255))
-	return err
+	return u.End(ctx, min(status, 255))
 }
 
 // sendAll sends every frame until the output ends; the error is that of a frame or of the upload.
