@@ -35,7 +35,7 @@ func execCommand() command {
 			return func(ctx context.Context, p *process, args []string) error {
 				status, err := execFrames(ctx, p, complete(o, url, token), grace, args)
 				if err != nil {
-					fmt.Fprintf(p.stderr, "agwire exec: %v\n", err)
+					fmt.Fprintf(p.stderr, "agwire exec: %v\n", uploadFault(err))
 					return exitStatus(max(status, 1))
 				}
 				if status != 0 {

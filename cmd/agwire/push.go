@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nuid"
@@ -42,6 +44,32 @@ func complete(o push.Options, url config.URL, token config.Secret) push.Options 
 	return o
 }
 
+// uploadFault is what push and exec say of an error, on one line, with what to do where ingest cannot be reached.
+func uploadFault(err error) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], "push: ") // the command's name stands before it
+	}
+	text := strings.Join(lines, "; ")
+	var unreached *net.OpError
+	if errors.As(err, &unreached) && unreached.Op == "dial" {
+		text += "; is agwire up running? --ingest-url names another address"
+	}
+	return &uploadError{text, err}
+}
+
+// uploadError is an error in other words.
+type uploadError struct {
+	text string
+	err  error
+}
+
+func (e *uploadError) Error() string { return e.text }
+func (e *uploadError) Unwrap() error { return e.err }
+
 func pushCommand() command {
 	return command{
 		name: "push", args: "[FILE]", maxArgs: 1, summary: "send a file of native frames, or standard input, as one invoke",
@@ -63,7 +91,7 @@ func pushCommand() command {
 					defer f.Close()
 					in = f
 				}
-				return pushFrames(ctx, p.stdout, in, complete(o, url, token))
+				return uploadFault(pushFrames(ctx, p.stdout, in, complete(o, url, token)))
 			}
 		},
 	}
