@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -182,17 +184,41 @@ func stop(srv *server.Server) {
 
 // logger gives the server's lines to zap, one level down: what is a notice
 // to the server is a debug line to us. What the server calls fatal does not
-// end the process; Start looks for it.
+// end the process; Start looks for it. Warnings of what a server finds after an
+// unclean stop, some for each stream, are info lines behind one warning.
 type logger struct {
-	z     *zap.SugaredLogger
-	fatal atomic.Pointer[string]
+	z          *zap.SugaredLogger
+	fatal      atomic.Pointer[string]
+	recovering sync.Once
 }
 
 func (l *logger) Noticef(format string, v ...any) { l.z.Debugf(format, v...) }
 func (l *logger) Debugf(format string, v ...any)  { l.z.Debugf(format, v...) }
 func (l *logger) Tracef(string, ...any)           {}
-func (l *logger) Warnf(format string, v ...any)   { l.z.Warnf(format, v...) }
 func (l *logger) Errorf(format string, v ...any)  { l.z.Errorf(format, v...) }
+
+func (l *logger) Warnf(format string, v ...any) {
+	if !recovery(format) {
+		l.z.Warnf(format, v...)
+		return
+	}
+	l.recovering.Do(func() { l.z.Warn("recovering the log after an unclean stop") })
+	l.z.Infof(format, v...)
+}
+
+// recovery tells whether a warning is about the index of a stream, which is
+// rebuilt from its messages.
+func recovery(format string) bool {
+	if !strings.HasPrefix(format, "Filestore [") || strings.HasSuffix(format, " on write") {
+		return false
+	}
+	for _, about := range []string{"] Stream state ", "] Recovering ", "state is outdated; attempting to recover"} {
+		if strings.Contains(format, about) {
+			return true
+		}
+	}
+	return false
+}
 
 func (l *logger) Fatalf(format string, v ...any) {
 	why := fmt.Sprintf(format, v...)
