@@ -150,7 +150,8 @@ func (r *room) slot() int {
 	return int(n % slots)
 }
 
-// turns asks the store whether turns are open in rooms. What it does not know stays as it was.
+// turns asks the store whether turns are open in rooms. What it knows only of an earlier place in the log stays as it was; what
+// it does not keep, which may have been long ago, is not said to be open.
 func (s *Service) turns(ctx context.Context, list []*room) {
 	if s.deps.Store == nil {
 		return
@@ -170,11 +171,8 @@ func (s *Service) turns(ctx context.Context, list []*room) {
 	s.redis(nil)
 	for _, r := range list {
 		at, ok := all[r.thread]
-		if !ok {
-			continue
-		}
 		r.mu.Lock()
-		if r.epoch.IsZero() || threads.EpochOf(at.Version) == r.epoch {
+		if !ok || threads.EpochOf(at.Version) == r.epoch && at.Ordinal >= r.tail {
 			r.open = at.OpenTurn
 		}
 		r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,13 +55,20 @@ func New(cfg Config, deps Deps) (*Service, error) {
 // Ready says whether clients are taken now.
 func (s *Service) Ready() bool { return s.ready.Load() && s.deps.Bus.Connected() }
 
-// Routes are the patterns that the service serves while it runs: its own and those of Deps.Routes.
+// Routes are the patterns that the service serves while it runs: its own and those of Deps.Routes, for the same pages.
 func (s *Service) Routes() map[string]http.Handler {
 	routes := map[string]http.Handler{
 		"GET /v1/ws":                      http.HandlerFunc(s.serveSocket),
 		"GET /v1/threads/{thread}/events": http.HandlerFunc(s.serveEvents),
 	}
-	maps.Copy(routes, s.deps.Routes)
+	for pattern, h := range s.deps.Routes {
+		routes[pattern] = s.shared(h)
+	}
+	for pattern := range maps.Clone(routes) {
+		if p := preflightOf(pattern); p != "" && !strings.HasSuffix(p, "/ws") {
+			routes[p] = http.HandlerFunc(s.preflight)
+		}
+	}
 	return routes
 }
 
