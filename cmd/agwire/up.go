@@ -91,6 +91,9 @@ func (c *upConfig) run(ctx context.Context, p *process) (err error) {
 	c.normalize.Worker = cmp.Or(c.normalize.Worker, workerName(c.shell.Listen))
 	c.reduce.Worker = cmp.Or(c.reduce.Worker, workerName(c.shell.Listen))
 	natsURL, stopNATS, err := c.startNATS(ctx, sh.log)
+	if err != nil && ctx.Err() != nil {
+		return exitStatus(0) // told to end while it recovers
+	}
 	if err != nil {
 		return err
 	}
