@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/agtest"
 )
 
 // A verdict is one line of a validate*.ndjson: a value, and what a lenient and a strict check say of it.
@@ -81,6 +82,7 @@ func readDepartures(t *testing.T, file string) map[string]string {
 		if len(w) < 3 {
 			t.Fatalf("%s:%d: want file:line, posture, reason", file, n)
 		}
+		agtest.CheckReason(t, fmt.Sprint(file, ":", n), string(line))
 		key := w[0] + " " + w[1]
 		if _, ok := out[key]; ok {
 			t.Fatalf("%s:%d: listed twice", file, n)

@@ -2,6 +2,7 @@ package agtest
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,7 @@ func ReadDepartures(t testing.TB, path string) *Departures {
 			continue
 		}
 		f := strings.Fields(line)
+		CheckReason(t, path+":"+strconv.Itoa(i+1), line)
 		if len(f) < 3 {
 			t.Fatalf("%s:%d: want a case, its rules and why", path, i+1)
 		}
@@ -52,6 +54,17 @@ func ReadDepartures(t testing.TB, path string) *Departures {
 		d.wide[file+" "+f[1]] = n
 	}
 	return d
+}
+
+// reasonForm is a clause of the specification, or a numbered place of the vectors' NOTES.
+var reasonForm = regexp.MustCompile(`SPEC §[0-9]|NOTES[^;]* [0-9]`)
+
+// CheckReason fails the test when a line of a departures file names neither a clause nor a number of NOTES.md.
+func CheckReason(t testing.TB, where, line string) {
+	t.Helper()
+	if !reasonForm.MatchString(line) {
+		t.Errorf("%s: the departure names no clause and no number of NOTES.md", where)
+	}
 }
 
 // Check compares every case after its rules. Every rule must be known, and needed where it is listed.

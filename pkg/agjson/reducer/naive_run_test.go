@@ -26,9 +26,6 @@ func TestNaiveAgrees(t *testing.T) {
 // TestNaiveCut is TestCut with the plain reducer as the client.
 func TestNaiveCut(t *testing.T) {
 	for _, s := range streams(t) {
-		if len(s.events) > 120 {
-			continue // it is quadratic, and the long streams are like the short ones
-		}
 		whole := naiveFold(s.events)
 		want := resultText(whole.fold(), true)
 		live := reducer.New()

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/agwire/agwire/pkg/agjson"
+	"github.com/agwire/agwire/pkg/agjson/agtest"
 	"github.com/agwire/agwire/pkg/agjson/jsonpatch"
 	"github.com/agwire/agwire/pkg/agjson/reducer"
 )
@@ -88,6 +89,7 @@ func departures(t *testing.T) map[string]string {
 		if !ok || strings.TrimSpace(why) == "" {
 			t.Fatalf("departures.txt: no reason in %q", line)
 		}
+		agtest.CheckReason(t, "departures.txt", line)
 		m[at] = strings.TrimSpace(why)
 	}
 	return m
