@@ -204,6 +204,14 @@ func TestServiceCommand(t *testing.T) {
 	if _, err := fmt.Fscanln(out, &url); err != nil {
 		t.Fatal(err)
 	}
+	resp, err := http.Get(url + "/v1/nothing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusNotFound || got != "application/json" {
+		t.Errorf("an unknown path is answered %d as %s", resp.StatusCode, got)
+	}
 	for {
 		resp, err := http.Get(url + "/v1/echo")
 		if err != nil {

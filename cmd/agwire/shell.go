@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/app"
+	"github.com/agwire/agwire/internal/httpapi"
 )
 
 // shell is what every command that runs services starts from.
@@ -31,6 +32,9 @@ func (p *process) newShell(cfg app.Config, worker string) (*shell, error) {
 	metrics := app.NewRegistry(version())
 	a, err := app.New(cfg, app.Deps{Log: log, Metrics: metrics})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.Handle("/v1/", httpapi.NotFound()); err != nil {
 		return nil, err
 	}
 	if cfg.LogFormat == "json" {
