@@ -196,9 +196,8 @@ func (c *client) lag(s *sub, size int64) {
 			break
 		}
 		c.pending -= v.lagging
-		v.lagging, v.dropped = 0, true
-		c.s.m.drops.Inc()
-		c.push(v)
+		v.lagging = 0
+		c.letGo(v)
 		if v == s {
 			return
 		}
@@ -206,6 +205,22 @@ func (c *client) lag(s *sub, size int64) {
 	s.lagging += size
 	c.pending += size
 	c.push(s)
+}
+
+// letGo has a subscription start anew, once what is being written is. The client is locked.
+func (c *client) letGo(s *sub) {
+	s.dropped = true
+	c.s.m.drops.Inc()
+	c.push(s)
+}
+
+// giveUp drops what a subscription that reads the log is behind: more comes than it takes. The room is locked.
+func (c *client) giveUp(s *sub) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !s.dropped && !c.closed {
+		c.letGo(s)
+	}
 }
 
 // largest is the subscription for which most waits, nil if nothing does.

@@ -17,6 +17,7 @@ type found struct {
 	next   uint64
 	reason string
 	lost   bool
+	size   int64 // bytes read of the log
 	out    *message
 	failed bool // the thread cannot be read: the subscription ends
 }
@@ -99,6 +100,7 @@ func (s *sub) fetched(ctx context.Context, j job, f found) {
 		return
 	}
 	s.at, s.next = f.at, f.next
+	s.taken += f.size
 	if j.state == resolving {
 		c.answer(s, f)
 	}
@@ -295,7 +297,7 @@ func (s *sub) replay(ctx context.Context, j job) (found, error) {
 	b := newBatch(s.c.wire, r.name, j.at.Epoch, entries, j.at.Ordinal+1)
 	svc.m.encoded.Add(float64(len(b.data)))
 	return found{
-		state: live, at: bus.Cursor{Epoch: j.at.Epoch, Ordinal: b.to}, next: next,
+		state: live, at: bus.Cursor{Epoch: j.at.Epoch, Ordinal: b.to}, next: next, size: b.size,
 		out: &message{parts: [2][]byte{b.data}, events: b.events(), cost: int64(len(b.data))},
 	}, nil
 }

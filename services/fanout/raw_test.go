@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,10 +58,19 @@ func (m msg) seqs(t testing.TB) []int64 {
 	return out
 }
 
+// dialer makes connections whose kernel keeps as little as it can of what is not read, if the rig says so.
+func (r *rig) dialer(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if tcp, is := c.(*net.TCPConn); is && r.narrow {
+		err = tcp.SetReadBuffer(64 << 10)
+	}
+	return c, err
+}
+
 // raw connects and takes the hello.
 func (r *rig) raw(t testing.TB, header http.Header) *raw {
 	t.Helper()
-	tr := &http.Transport{}
+	tr := &http.Transport{DialContext: r.dialer}
 	ws, _, err := websocket.Dial(t.Context(), r.http.URL+"/v1/ws", &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: tr}, HTTPHeader: header, Subprotocols: []string{"agwire.v1"},
 	})

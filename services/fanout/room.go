@@ -250,8 +250,11 @@ func (r *room) append(e *entry) {
 	r.tail, r.seq = e.last, e.seq
 	r.trim()
 	for s := range r.subs {
-		if s.state == live && s.at.Ordinal < e.last {
+		switch {
+		case s.state == live && s.at.Ordinal < e.last:
 			s.c.lag(s, e.size())
+		case s.state == replaying && r.total-s.taken > r.s.cfg.Queue:
+			s.c.giveUp(s)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type sub struct {
 	reason string     // while joining: of the reset that comes with the pair
 	lost   bool       // while joining: the log has nothing, so that only the pair can tell what from.at is worth
 	gen    int        // what was being fetched for an older one is void
+	taken  int64      // while replaying: bytes of the room up to what it has, not counting what it began behind
 
 	// Guarded by the client's lock.
 	answered bool
@@ -100,6 +101,13 @@ func (s *sub) settle() {
 	case s.at.Ordinal < r.tail:
 		i, ok := r.after(s.at.Ordinal)
 		if !ok {
+			switch s.state {
+			case live:
+				s.taken = r.total - s.lagging
+			case replaying:
+			default:
+				s.taken = r.total
+			}
 			s.set(replaying)
 			s.c.pending -= s.lagging
 			s.lagging = 0
@@ -124,10 +132,10 @@ func (s *sub) take() *message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case s.state != live:
-		return nil
-	case s.dropped:
+	case s.dropped && (s.state == live || s.state == replaying):
 		s.resetLocked(reasonSlow)
+		return nil
+	case s.state != live:
 		return nil
 	case s.at.Epoch != r.epoch || s.at.Ordinal >= r.tail:
 		c.pending -= s.lagging

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"bytes"
 	"context"
 	"time"
 )
@@ -48,13 +49,13 @@ func (c *client) next() (m *message, leave *ending, ok bool) {
 	}
 	if len(c.control) > 0 {
 		data := c.control[0]
-		c.control[0] = nil
-		if c.control = c.control[1:]; len(c.control) == 0 {
-			c.control, c.beating = nil, false
+		if len(c.control) > 1 {
+			data = bytes.Join(c.control, nil)
 		}
+		c.control, c.beating = nil, false
 		c.pending -= int64(len(data))
 		c.inflight = int64(len(data))
-		c.room.Signal()
+		c.room.Broadcast()
 		c.mu.Unlock()
 		return &message{parts: [2][]byte{data}}, nil, true
 	}
@@ -68,7 +69,9 @@ func (c *client) next() (m *message, leave *ending, ok bool) {
 	c.ready[0] = nil
 	c.ready = c.ready[1:]
 	s.queued = false
-	m = c.fetchedOf(s)
+	if !s.dropped {
+		m = c.fetchedOf(s)
+	}
 	c.mu.Unlock()
 	if m == nil {
 		m = s.take()
@@ -93,7 +96,7 @@ func (c *client) fetchedOf(s *sub) *message {
 		s.more = false
 		c.want(s)
 	}
-	if s.lagging > 0 || s.dropped {
+	if s.lagging > 0 {
 		c.push(s)
 	}
 	return m
