@@ -119,7 +119,7 @@ func expect(t testing.TB, invokes ...invoke) expected {
 	t.Helper()
 	var events []byte
 	for _, i := range invokes {
-		events = append(events, output(t, ndjson(i.stored()), "convert", "--from", i.rec.framework, "--thread", i.thread, "--turn", "turn_"+i.id, "--invoke", i.id)...)
+		events = append(events, converted(t, i)...)
 	}
 	// The log begins with a snapshot of nothing (DESIGN §1).
 	e := expected{thread: invokes[0].thread}
@@ -129,6 +129,12 @@ func expect(t testing.TB, invokes ...invoke) expected {
 	e.events = 1 + int64(len(e.log))
 	e.result = folded(t, invokes[0].thread, events)
 	return e
+}
+
+// converted are the events that agwire convert makes of an invoke, as NDJSON.
+func converted(t testing.TB, i invoke) []byte {
+	t.Helper()
+	return output(t, ndjson(i.stored()), "convert", "--from", i.rec.framework, "--thread", i.thread, "--turn", "turn_"+i.id, "--invoke", i.id)
 }
 
 // folded is agwire fold's answer; nothing may be rejected or parked.

@@ -215,12 +215,12 @@ func (p *process) cleanup() {
 	}
 }
 
-// output runs agwire to its end and returns what it printed to standard output; it must exit 0.
+// output runs an offline tool of agwire to its end and returns what it printed to standard output; it must exit 0.
 func output(t testing.TB, stdin []byte, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, built.agwire, args...)
+	cmd := exec.CommandContext(ctx, built.offline, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, said bytes.Buffer

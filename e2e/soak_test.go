@@ -48,7 +48,7 @@ func planThreads(t testing.TB, n, offset int) plan {
 		return list[i%len(list)]
 	}
 	p := plan{want: map[string]expected{}}
-	seconds := 0
+	seconds, began := 0, time.Now()
 	for i, thread := range threadNames(n) {
 		framework := []string{"claude", "vercel"}[i%2]
 		first := invoke{thread: thread, id: fmt.Sprintf("a%d", i), rec: pick(framework, (i+offset)/2)}
@@ -70,7 +70,7 @@ func planThreads(t testing.TB, n, offset int) plan {
 	for _, w := range p.want {
 		events += w.events
 	}
-	t.Logf("%d threads, %d of them of two invokes, %d events", n, seconds, events)
+	t.Logf("%d threads, %d of them of two invokes, %d events, by the offline tools in %v", n, seconds, events, time.Since(began).Round(time.Millisecond))
 	if seconds < n/10 {
 		t.Errorf("only %d threads have a second invoke", seconds)
 	}
@@ -96,7 +96,8 @@ func disjoint(t testing.TB, a, b invoke) bool {
 func opened(t testing.TB, i invoke) []string {
 	t.Helper()
 	var ids []string
-	for _, ev := range expect(t, i).log {
+	for _, line := range agtest.SplitLines(converted(t, i)) {
+		ev := unnumbered(line)
 		for _, key := range []string{"id", "toolCallId", "turnId"} {
 			if id, ok := ev[key].(string); ok && (strings.HasSuffix(ev["type"].(string), ".start") || ev["type"] == "content.block" || ev["type"] == "tool.done") {
 				ids = append(ids, key+" "+id)
@@ -135,6 +136,8 @@ func (s *system) soak(t *testing.T, p plan, pace time.Duration, trouble func()) 
 		threads[i] = list[0].thread
 	}
 	var clients, sends, cuts group
+	began := time.Now()
+	since := func() time.Duration { return time.Since(began).Round(10 * time.Millisecond) }
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	fleet := s.fleet(ctx, t, &clients, threads, pace/3)
@@ -144,7 +147,7 @@ func (s *system) soak(t *testing.T, p plan, pace time.Duration, trouble func()) 
 	}
 	trouble()
 	sends.wait(t, pace+2*time.Minute)
-	t.Log("all frames are stored")
+	t.Logf("all frames are stored after %v", since())
 	cuts.wait(t, time.Minute)
 
 	var seen []*observer
@@ -154,6 +157,7 @@ func (s *system) soak(t *testing.T, p plan, pace time.Duration, trouble func()) 
 	if !within(time.Minute, func() bool { return allAt(seen, p.want) }) {
 		t.Errorf("not all clients have come to the end: %s", behind(seen, p.want))
 	}
+	t.Logf("all clients are at the end after %v", since())
 	leave()
 	clients.wait(t, 20*time.Second)
 	resets, once := map[string]int{}, 0
