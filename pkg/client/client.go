@@ -11,6 +11,9 @@ import (
 // settled is how long a connection must have lasted for the next attempt to be the first again.
 const settled = 10 * time.Second
 
+// goodbye is how long Close waits for the server's answer.
+const goodbye = time.Second
+
 // Client is a connection that comes back, and the subscriptions on it. It is safe for concurrent use.
 type Client struct {
 	o      Options
@@ -49,7 +52,9 @@ func (c *Client) Close() error {
 	k := c.conn
 	c.mu.Unlock()
 	if k != nil {
+		late := time.AfterFunc(goodbye, c.cancel) // which ends the connection
 		_ = k.ws.Close(closeNormal, "")
+		late.Stop()
 	}
 	c.cancel()
 	c.wg.Wait()
