@@ -15,20 +15,27 @@ import (
 	"github.com/agwire/agwire/internal/subject"
 )
 
-// serveSocket is a WebSocket from its request to its end.
+// serveSocket makes a WebSocket of a request. What is left of the request, and the server's goroutine, end with it.
 func (s *Service) serveSocket(w http.ResponseWriter, r *http.Request) {
 	if e := s.admit(r); e != nil {
 		e.Write(w)
 		return
 	}
-	defer s.leave()
+	kept := false
+	defer func() {
+		if !kept {
+			s.leave()
+		}
+	}()
 	if !websocketRequest(r) {
 		w.Header().Set("Upgrade", "websocket")
 		(&httpapi.Error{Status: http.StatusUpgradeRequired, Code: "upgrade", Message: "this is a WebSocket of sub-protocol " + subprotocol}).Write(w)
 		return
 	}
+	// The request's context says nothing about a connection that was taken over.
+	ctx := context.WithoutCancel(r.Context())
 	k := &socket{stuck: s.cfg.Stuck}
-	c := newClient(context.WithoutCancel(r.Context()), s, webSocket)
+	c := newClient(ctx, s, webSocket)
 	c.sink = k
 	k.slow = c.isStuck
 	conn, err := websocket.Accept(&takeover{w, k, s.cfg.SocketBuffer}, r, &websocket.AcceptOptions{
@@ -43,17 +50,24 @@ func (s *Service) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	k.conn = conn
 	conn.SetReadLimit(-1) // receive has its own, and its own close code
-	s.open(c)
+	kept = true
+	s.wg.Go(func() {
+		defer s.leave()
+		c.serve(ctx, conn)
+	})
+}
+
+// serve serves a WebSocket to its end.
+func (c *client) serve(ctx context.Context, conn *websocket.Conn) {
+	c.s.open(c)
 	defer func() { _ = conn.CloseNow() }()
-	defer s.shut(c)
-	c.mu.Lock()
-	c.reply(encodeHello(s.cfg.Heartbeat.Seconds()))
-	c.mu.Unlock()
-	if err := c.receive(r.Context(), conn); err != nil {
+	defer c.s.shut(c)
+	c.tell(encodeHello(c.s.cfg.Heartbeat.Seconds()))
+	if err := c.receive(ctx, conn); err != nil {
 		c.count(max(0, int(websocket.CloseStatus(err))))
-	} else {
-		<-c.ended
+		return
 	}
+	<-c.ended
 }
 
 // websocketRequest tells whether a request asks for a WebSocket of our sub-protocol, or of none.
@@ -74,8 +88,6 @@ type request struct {
 
 // receive takes the client's messages. nil means that the connection is ended from here; an error that it is over.
 func (c *client) receive(ctx context.Context, conn *websocket.Conn) error {
-	// The request's context says nothing about a connection that was taken over.
-	ctx = context.WithoutCancel(ctx)
 	limit := int64(c.s.cfg.MaxMessage)
 	for {
 		kind, rd, err := conn.Reader(ctx)
