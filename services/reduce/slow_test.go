@@ -3,6 +3,7 @@ package reduce
 import (
 	"io"
 	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -28,11 +29,15 @@ type slowWire struct {
 
 func newSlowWire(t testing.TB, srv *redistest.Server) *slowWire {
 	t.Helper()
+	u, err := url.Parse(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &slowWire{l: l, addr: strings.TrimPrefix(srv.URL, "redis://"), frozen: make(chan struct{}), open: map[net.Conn]bool{}}
+	w := &slowWire{l: l, addr: u.Host, frozen: make(chan struct{}), open: map[net.Conn]bool{}}
 	close(w.frozen)
 	w.wg.Go(func() {
 		for {
