@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -132,14 +133,17 @@ func (b *Bus) ask(ctx context.Context, api string, req, resp any) error {
 	if err != nil {
 		return closedOr(err)
 	}
-	var fail struct {
-		Error *APIError `json:"error"`
-	}
-	if err := json.Unmarshal(m.Data, &fail); err != nil {
-		return fmt.Errorf("broker's answer: %w", err)
-	}
-	if fail.Error != nil {
-		return fail.Error
+	// A stored message comes in base64, large perhaps: it is read once.
+	if bytes.Contains(m.Data, []byte(`"error"`)) {
+		var fail struct {
+			Error *APIError `json:"error"`
+		}
+		if err := json.Unmarshal(m.Data, &fail); err != nil {
+			return fmt.Errorf("broker's answer: %w", err)
+		}
+		if fail.Error != nil {
+			return fail.Error
+		}
 	}
 	if err := json.Unmarshal(m.Data, resp); err != nil {
 		return fmt.Errorf("broker's answer: %w", err)
