@@ -19,10 +19,26 @@ type corpus struct {
 	events  int
 }
 
-// corpora are what the facets make of the recorded frames, and the captures of the vectors where those are.
+// fill repeats the streams until they are enough for a pass to pay for its own garbage.
+func (c *corpus) fill() {
+	streams, events := c.streams, c.events
+	for c.events < 10000 {
+		c.streams = append(c.streams, streams...)
+		c.events += events
+	}
+}
+
+// corpora are one turn of an agent with tools, what the facets make of the recorded frames, and the captures of the vectors
+// where those are; of all, the streams that fold by themselves.
 func corpora(b *testing.B) []corpus {
 	b.Helper()
-	out := []corpus{{name: "golden"}}
+	out := []corpus{{name: "turn"}, {name: "golden"}}
+	var turn []json.RawMessage
+	events, _ := stream(b)
+	for _, data := range events {
+		turn = append(turn, data)
+	}
+	out[0].add(b, turn)
 	golden, err := filepath.Glob("normalizer/*/testdata/*/*.events.ndjson")
 	if err != nil || len(golden) == 0 {
 		b.Fatalf("no golden streams: %v", err)
@@ -32,7 +48,7 @@ func corpora(b *testing.B) []corpus {
 		if err != nil {
 			b.Fatal(err)
 		}
-		out[0].add(b, agtest.SplitLines(data))
+		out[1].add(b, agtest.SplitLines(data))
 	}
 	dir, ok := agtest.VectorsDir(b)
 	if !ok {
@@ -52,7 +68,7 @@ func corpora(b *testing.B) []corpus {
 		if err := json.Unmarshal(data, &events); err != nil {
 			b.Fatal(err)
 		}
-		out[1].add(b, events)
+		out[2].add(b, events)
 	}
 	return out
 }
@@ -60,12 +76,17 @@ func corpora(b *testing.B) []corpus {
 // add adds a stream, compact as it is on the wire.
 func (c *corpus) add(b *testing.B, events []json.RawMessage) {
 	var stream [][]byte
+	r := reducer.New()
 	for _, data := range events {
 		ev, err := agjson.Decode(data)
 		if err != nil {
 			b.Fatal(err)
 		}
 		stream = append(stream, agjson.AppendEvent(nil, &ev))
+		r.Push(ev)
+	}
+	if r.Parked() != "" {
+		return // it goes on from another stream, as the run of a resume does
 	}
 	c.streams = append(c.streams, stream)
 	c.events += len(stream)
@@ -86,6 +107,13 @@ func (c *corpus) each(f func(i int, data []byte)) {
 // to read the type first, as anyone must; once it is told ("told"), which is encoding/json at its best.
 func BenchmarkRatio(b *testing.B) {
 	for _, c := range corpora(b) {
+		if c.events == 0 {
+			b.Fatalf("no stream of %s folds", c.name)
+		}
+		c.fill()
+		size := 0
+		c.each(func(_ int, data []byte) { size += len(data) })
+		b.Logf("%s: %d streams, %d events of %d bytes", c.name, len(c.streams), c.events, size/c.events)
 		types := make([]reflect.Type, c.events)
 		c.each(func(i int, data []byte) {
 			var ev plainEvent
