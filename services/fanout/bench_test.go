@@ -206,24 +206,38 @@ func BenchmarkIdleConnection(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin measures joins of a thread of many events from what is stored of it: the pair, to a client that has it.
+// BenchmarkJoin measures joins of a thread of many events from what is stored of it, to a client that has the pair: with others
+// who follow it, and as the first.
 func BenchmarkJoin(b *testing.B) {
-	r := newRig(b, options{})
 	s := longest(b)
-	l := r.thread("t")
-	l.append(b, s.events...)
-	l.reduce(b)
-	k := r.raw(b, nil)
-	size := 0
-	for b.Loop() {
-		k.subscribe(b, "t", "now")
-		k.want(b, "subscribed")
-		m := k.pair(b, "join")
-		size = 0
-		for _, e := range m.Events {
-			size += len(e)
-		}
+	for _, alone := range []bool{false, true} {
+		b.Run(fmt.Sprintf("alone=%v", alone), func(b *testing.B) {
+			r := newRig(b, options{})
+			l := r.thread("t")
+			for i := 0; i < len(s.events); i += 4 {
+				l.append(b, s.events[i:min(i+4, len(s.events))]...)
+			}
+			l.reduce(b)
+			k := r.raw(b, nil)
+			if !alone {
+				o := r.raw(b, nil)
+				o.subscribe(b, "t", "live")
+				o.want(b, "subscribed")
+			}
+			size := 0
+			for b.Loop() {
+				k.subscribe(b, "t", "now")
+				k.want(b, "subscribed")
+				m := k.pair(b, "join")
+				size = 0
+				for _, e := range m.Events {
+					size += len(e)
+				}
+				k.send(b, `{"op":"unsubscribe","thread":"t"}`)
+				k.want(b, "unsubscribed")
+			}
+			b.ReportMetric(float64(size), "B/pair")
+			b.ReportMetric(float64(len(s.events)), "events")
+		})
 	}
-	b.ReportMetric(float64(size), "B/pair")
-	b.ReportMetric(float64(len(s.events)), "events")
 }

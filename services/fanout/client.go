@@ -39,6 +39,7 @@ const (
 type ending struct {
 	code   int
 	reason string
+	last   []byte // written before the end; nil = nothing
 }
 
 // client is one connection.
@@ -80,8 +81,8 @@ func newClient(ctx context.Context, s *Service, w wire) *client {
 
 // subscribe follows a thread, in place of what the client has of it already.
 func (c *client) subscribe(ctx context.Context, thread string, from place) {
+	r := c.s.enter(ctx, thread) // before the room is left that may be the same
 	c.drop(thread)
-	r := c.s.enter(ctx, thread)
 	s := &sub{c: c, r: r, from: from, state: over}
 	r.mu.Lock()
 	s.set(resolving)
@@ -131,11 +132,13 @@ func (c *client) remove(s *sub) bool {
 func (c *client) fail(s *sub) {
 	const code = "unreadable"
 	c.s.m.refused.WithLabelValues(code).Inc()
-	c.reply(c.wire.encodeError(s.r.thread, code, "the thread's log cannot be read from here, and there is no snapshot of it"))
+	data := c.wire.encodeError(s.r.thread, code, "the thread's log cannot be read from its start, and there is no snapshot of it")
 	c.remove(s)
 	c.spawn(func(context.Context) { c.s.exit(s.r) })
-	if c.wire == eventStream {
-		c.endLocked(closeNormal, "")
+	if c.wire == webSocket {
+		c.reply(data)
+	} else if c.endLocked(closeNormal, ""); c.leave != nil {
+		c.leave.last = data
 	}
 }
 
@@ -287,7 +290,7 @@ func (c *client) endLocked(code int, reason string) {
 	if c.leave != nil || c.closed {
 		return
 	}
-	c.leave = &ending{code, reason}
+	c.leave = &ending{code: code, reason: reason}
 	c.room.Broadcast()
 	c.kick()
 }

@@ -16,6 +16,7 @@ type found struct {
 	at     bus.Cursor
 	next   uint64
 	reason string
+	least  int64 // joining: ordinal that the pair must reach
 	lost   bool
 	size   int64 // bytes read of the log
 	out    *message
@@ -29,6 +30,7 @@ type job struct {
 	next   uint64
 	to     uint64 // the room's last message
 	reason string
+	least  int64
 	lost   bool
 	gen    int
 }
@@ -40,7 +42,7 @@ func (s *sub) fetch(ctx context.Context) {
 	s.r.mu.Lock()
 	s.c.mu.Lock()
 	s.stop = stop
-	j := job{s.state, s.at, s.next, s.r.seq, s.reason, s.lost, s.gen}
+	j := job{s.state, s.at, s.next, s.r.seq, s.reason, s.least, s.lost, s.gen}
 	s.c.mu.Unlock()
 	s.r.mu.Unlock()
 	var f found
@@ -111,7 +113,7 @@ func (s *sub) fetched(ctx context.Context, j job, f found) {
 		c.push(s)
 	}
 	if f.state == joining {
-		s.reason, s.lost = f.reason, f.lost
+		s.reason, s.least, s.lost = f.reason, f.least, f.lost
 		s.set(joining)
 		c.want(s)
 		return
@@ -132,7 +134,7 @@ func (s *sub) resolve(ctx context.Context) (found, error) {
 	here := found{state: live, at: bus.Cursor{Epoch: epoch, Ordinal: tail}, next: seq + 1}
 	switch s.from.name {
 	case fromNow:
-		here.state, here.reason = joining, reasonJoin
+		here.state, here.reason, here.least = joining, reasonJoin, -1
 		return here, nil
 	case fromLive:
 		return here, nil
@@ -167,20 +169,20 @@ func (s *sub) seek(ctx context.Context, c bus.Cursor) (found, error) {
 	at, err := b.Head(ctx, s.r.thread)
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
-		return found{state: joining, at: c, reason: reasonEpoch, lost: true}, nil
+		return found{state: joining, at: c, reason: reasonEpoch, least: -1, lost: true}, nil
 	case err != nil:
 		return found{}, err
 	case at.Epoch != c.Epoch || c.Ordinal > at.Last():
-		return found{state: joining, at: at.Cursor(), reason: reasonEpoch}, nil
+		return found{state: joining, at: at.Cursor(), reason: reasonEpoch, least: -1}, nil
 	case c.Ordinal == at.Last():
 		return found{state: live, at: c, next: at.StreamSeq + 1}, nil
 	}
 	next, err := b.Seek(ctx, s.r.thread, bus.Cursor{Epoch: c.Epoch, Ordinal: c.Ordinal + 1})
 	switch {
 	case errors.Is(err, bus.ErrTrimmed):
-		return found{state: joining, at: at.Cursor(), reason: reasonTrimmed}, nil
+		return found{state: joining, at: at.Cursor(), reason: reasonTrimmed, least: -1}, nil
 	case errors.Is(err, bus.ErrEpoch), errors.Is(err, bus.ErrNotFound):
-		return found{state: joining, at: at.Cursor(), reason: reasonEpoch}, nil
+		return found{state: joining, at: at.Cursor(), reason: reasonEpoch, least: -1}, nil
 	case err != nil:
 		return found{}, err
 	}
@@ -197,7 +199,7 @@ func (s *sub) join(ctx context.Context, j job) (found, error) {
 	began := time.Now()
 	for tries := 0; ; tries++ {
 		late := time.Since(began) > disagree
-		p, err := r.pair(ctx, late)
+		p, err := r.pair(ctx, j.least, late)
 		switch {
 		case err == nil:
 			m.join.Observe(time.Since(began).Seconds())
@@ -212,7 +214,11 @@ func (s *sub) join(ctx context.Context, j job) (found, error) {
 		case !errors.Is(err, errStale):
 			return found{}, err
 		}
-		if err := pause(ctx, min(delayOf(tries), 160*time.Millisecond)); err != nil {
+		wait := delayOf(tries)
+		if !late {
+			wait = min(wait, disagree/8)
+		}
+		if err := pause(ctx, wait); err != nil {
 			return found{}, err
 		}
 	}
@@ -283,7 +289,10 @@ func (s *sub) replay(ctx context.Context, j job) (found, error) {
 				next = m.FirstSeq
 				break // seen again by the next part
 			}
-			return hole(j), nil
+			if err != nil {
+				return hole(j, m.Last()), nil
+			}
+			return hole(j, m.First-1), nil
 		}
 		entries = append(entries, e)
 		if size += e.size(); size >= int64(svc.cfg.Chunk) {
@@ -302,8 +311,10 @@ func (s *sub) replay(ctx context.Context, j job) (found, error) {
 	}, nil
 }
 
-// hole is where the log does not go on: it was trimmed, or what is there cannot be read.
-func hole(j job) found { return found{state: joining, at: j.at, next: j.next, reason: reasonTrimmed} }
+// hole is where the log does not go on: it was trimmed, or what is there cannot be read. The pair must reach behind it.
+func hole(j job, least int64) found {
+	return found{state: joining, at: j.at, next: j.next, reason: reasonTrimmed, least: least}
+}
 
 // replayEnd is a part in which there was nothing. That is right only if the room has no more than the client, or has gone on.
 func (s *sub) replayEnd(j job, next uint64) found {
@@ -311,7 +322,7 @@ func (s *sub) replayEnd(j job, next uint64) found {
 	defer s.r.mu.Unlock()
 	_, inRing := s.r.after(j.at.Ordinal)
 	if s.r.epoch == j.at.Epoch && s.r.tail > j.at.Ordinal && s.r.seq <= j.to && !inRing {
-		return hole(j)
+		return hole(j, s.r.tail)
 	}
 	return found{state: live, at: j.at, next: next}
 }

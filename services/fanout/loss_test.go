@@ -279,3 +279,49 @@ func TestGoneThread(t *testing.T) {
 		t.Error("the fold differs")
 	}
 }
+
+// A log with a hole, which there must not be: its clients are told, once, and go on where somebody can bridge it, or with the
+// next epoch; they are not flooded.
+func TestHoleInTheLog(t *testing.T) {
+	r := newRig(t, options{})
+	l := r.thread("t")
+	l.append(t, first(), note("x"))
+	l.reduce(t)
+	k := r.raw(t, nil)
+	k.subscribe(t, "t", "start")
+	k.want(t, "subscribed")
+	k.batch(t, 0, 1)
+	l.next += 3
+	l.append(t, note("behind the hole"))
+	// A message whose header counts otherwise than its lines is a hole as well.
+	l.write(t, l.lines(notes(2, "two")), 3)
+	natstest.Eventually(t, "the pair was asked for more than once", func() bool { return r.metric("agwire_threads_reads_total") > 5 })
+	if n := r.metric("resets_total"); n != 0 {
+		t.Errorf("%v resets while nothing reaches behind the hole", n)
+	}
+	l.next = 0
+	l.append(t, first(), note("anew"))
+	if m := k.pair(t, "epoch"); m.cursor() != l.cursor() {
+		t.Errorf("reset to %s of %s", m.cursor(), l.cursor())
+	}
+	l.append(t, note("and on"))
+	k.batch(t, 2)
+
+	// One that nobody has folded cannot be had at all.
+	o := r.thread("other")
+	o.append(t, first())
+	o.next += 3
+	o.append(t, note("x"))
+	k.subscribe(t, "other", "now")
+	k.want(t, "subscribed")
+	if m := k.want(t, "error"); m.Thread != "other" || m.Code != "unreadable" {
+		t.Errorf("%+v", m)
+	}
+	s := r.sse(t, "other", "now", "")
+	if m, more := s.next(t); !more || m.event != "error" || !strings.Contains(m.data, "unreadable") {
+		t.Errorf("%+v", m)
+	}
+	if m, more := s.next(t); more {
+		t.Errorf("then %+v", m)
+	}
+}

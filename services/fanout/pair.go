@@ -60,12 +60,12 @@ func (c *pairCache) put(p *sharedPair) {
 	})
 }
 
-// errStale says that what is stored is of an epoch that is over: to be asked for again.
-var errStale = errors.New("the snapshot is of an older epoch")
+// errStale says that what is stored is not what the log goes on from: to be asked for again.
+var errStale = errors.New("the snapshot is too old")
 
-// pair is the thread as a late reader starts from it, of the room's epoch or a newer one. Those who ask at the same time get the
-// same. Errors are those of Joiner, and errStale; not if it is late already: then the log itself is the pair.
-func (r *room) pair(ctx context.Context, late bool) (*sharedPair, error) {
+// pair is the thread as a late reader starts from it, of the room's epoch or a newer one; of the room's, it reaches the ordinal
+// least. Those who ask at the same time get the same. Errors are those of Joiner, and errStale; not if it is late already: then the log itself is the pair.
+func (r *room) pair(ctx context.Context, least int64, late bool) (*sharedPair, error) {
 	select {
 	case r.pairs.turn <- struct{}{}:
 		defer func() { <-r.pairs.turn }()
@@ -75,7 +75,7 @@ func (r *room) pair(ctx context.Context, late bool) (*sharedPair, error) {
 	r.mu.Lock()
 	epoch := r.epoch
 	r.mu.Unlock()
-	if p := r.pairs.get(); p != nil && p.Cursor.Epoch == epoch {
+	if p := r.pairs.get(); p != nil && p.Cursor.Epoch == epoch && p.Cursor.Ordinal >= least {
 		return p, nil
 	}
 	leave, err := r.s.slot(ctx)
@@ -94,6 +94,9 @@ func (r *room) pair(ctx context.Context, late bool) (*sharedPair, error) {
 		if got, err = r.logPair(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if got.Cursor.Epoch == epoch && got.Cursor.Ordinal < least {
+		return nil, errStale
 	}
 	r.mu.Lock()
 	if got.Cursor.Epoch == r.epoch && got.Cursor.Ordinal >= r.tail {

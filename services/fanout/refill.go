@@ -84,7 +84,7 @@ func (r *room) settleHead(ctx context.Context, at bus.Head) (bus.Head, error) {
 			r.seq = at.StreamSeq
 			for s := range r.subs {
 				if s.state == live || s.state == replaying {
-					s.reset(reasonEpoch)
+					s.reset(reasonEpoch, -1)
 				}
 			}
 			back = false

@@ -393,7 +393,7 @@ func (r *rig) metric(name string, label ...string) float64 {
 	r.t.Helper()
 	sum := 0.0
 	for _, f := range must(r.reg.Gather())(r.t) {
-		if f.GetName() != "agwire_fanout_"+name {
+		if f.GetName() != name && f.GetName() != "agwire_fanout_"+name {
 			continue
 		}
 		for _, m := range f.GetMetric() {

@@ -210,26 +210,33 @@ func (r *room) begin(epoch bus.Epoch) {
 	r.empty()
 	for s := range r.subs {
 		switch {
+		case s.state == joining && s.least >= 0:
+			s.reset(reasonEpoch, -1) // what it waits for is of the epoch before
 		case s.state == resolving || s.state == joining || s.at.Epoch == epoch:
 		case first && s.at.Epoch.IsZero():
 			s.at = bus.Cursor{Epoch: epoch, Ordinal: -1}
 		default:
-			s.reset(reasonEpoch)
+			s.reset(reasonEpoch, -1)
 		}
 	}
 }
 
 // jump goes on behind a hole that the log cannot fill: at the ordinal next of an epoch.
 func (r *room) jump(epoch bus.Epoch, next int64, reason string) {
-	if epoch != r.epoch {
+	fresh := epoch != r.epoch
+	if fresh {
 		reason = reasonEpoch
 	}
 	r.epoch, r.tail = epoch, next-1
 	r.empty()
 	for s := range r.subs {
+		if fresh && s.state == joining && s.least >= 0 {
+			s.reset(reason, next-1)
+			continue
+		}
 		known := s.at.Epoch == epoch && s.at.Ordinal >= next-1
 		if s.state == live && !known || s.state == replaying && s.at.Epoch != epoch {
-			s.reset(reason)
+			s.reset(reason, next-1)
 		}
 	}
 }

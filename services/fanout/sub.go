@@ -26,6 +26,7 @@ type sub struct {
 	at     bus.Cursor // the last event that was given to the connection; the zero epoch = none yet
 	next   uint64     // stream sequence from which the log is read for what follows
 	reason string     // while joining: of the reset that comes with the pair
+	least  int64      // while joining: ordinal that the pair must reach, since the log does not go on before it
 	lost   bool       // while joining: the log has nothing, so that only the pair can tell what from.at is worth
 	gen    int        // what was being fetched for an older one is void
 	taken  int64      // while replaying: bytes of the room up to what it has, not counting what it began behind
@@ -54,17 +55,17 @@ func (s *sub) set(st state) {
 	s.state = st
 }
 
-// reset has the subscription start anew. The room is locked.
-func (s *sub) reset(reason string) {
+// reset has the subscription start anew, from a pair that reaches an ordinal; -1 is any. The room is locked.
+func (s *sub) reset(reason string, least int64) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
-	s.resetLocked(reason)
+	s.resetLocked(reason, least)
 }
 
 // resetLocked is reset with the client locked too.
-func (s *sub) resetLocked(reason string) {
+func (s *sub) resetLocked(reason string, least int64) {
 	s.gen++
-	s.reason, s.lost = reason, false
+	s.reason, s.least, s.lost = reason, least, false
 	s.set(joining)
 	s.forget()
 	s.c.want(s)
@@ -92,7 +93,7 @@ func (s *sub) settle() {
 	lag := int64(0)
 	switch c := s.at.Epoch.Compare(r.epoch); {
 	case c < 0:
-		s.resetLocked(reasonEpoch)
+		s.resetLocked(reasonEpoch, -1)
 		return
 	case c > 0:
 		// Redis or another server of our kind knew sooner.
@@ -133,7 +134,7 @@ func (s *sub) take() *message {
 	defer c.mu.Unlock()
 	switch {
 	case s.dropped && (s.state == live || s.state == replaying):
-		s.resetLocked(reasonSlow)
+		s.resetLocked(reasonSlow, -1)
 		return nil
 	case s.state != live:
 		return nil

@@ -129,6 +129,9 @@ func (c *client) send(m *message) error {
 // end says why, and ends the connection.
 func (c *client) end(e ending) {
 	c.count(e.code)
+	if e.last != nil {
+		_ = c.sink.send(e.last) // it ends either way
+	}
 	c.sink.end(e.code, e.reason)
 	close(c.ended)
 }

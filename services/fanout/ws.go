@@ -126,10 +126,10 @@ func (c *client) request(ctx context.Context, q request) *ending {
 		return nil
 	case "subscribe", "unsubscribe":
 	default:
-		return &ending{closeMalformed, "unknown op"}
+		return &ending{code: closeMalformed, reason: "unknown op"}
 	}
 	if q.Thread == nil {
-		return &ending{closeMalformed, q.Op + " without a thread"}
+		return &ending{code: closeMalformed, reason: q.Op + " without a thread"}
 	}
 	thread := *q.Thread
 	if subject.CheckID(thread) != nil {
@@ -147,7 +147,7 @@ func (c *client) request(ctx context.Context, q request) *ending {
 		return nil
 	}
 	if c.full(thread) {
-		return &ending{closeTooMany, "too many subscriptions"}
+		return &ending{code: closeTooMany, reason: "too many subscriptions"}
 	}
 	c.subscribe(ctx, thread, from)
 	return nil
