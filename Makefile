@@ -82,7 +82,7 @@ real:
 
 conformance:
 	@if [ ! -d "$(AGWIRE_VECTORS)" ]; then echo "AGWIRE_VECTORS names no directory"; exit 1; fi
-	@AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -json -count=1 -timeout $(TIMEOUT) \
+	@env -u AGWIRE_TEST_REDIS_URL -u AGWIRE_TEST_REDIS_SERVER AGWIRE_VECTORS="$(abspath $(AGWIRE_VECTORS))" $(GO) test -json -count=1 -timeout $(TIMEOUT) \
 	  $(call mentioning,agtest\.|AGWIRE_VECTORS|SPEC §(10\.|5 INV-)) | $(GO) run ./internal/conformance
 
 # Node tells the folds apart: the Go fold runs beside the JavaScript one, over the vectors where they are.

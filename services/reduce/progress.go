@@ -59,6 +59,9 @@ func (o *shardWork) recordDone(ctx context.Context, g *errgroup.Group, res recor
 	case errors.Is(res.err, snapshot.ErrLost):
 		o.rewind(ctx, g, res.mark)
 	case res.err == nil:
+		if o.recorded == (snapshot.Mark{}) {
+			o.audited = time.Time{} // a loss before the first record has left no trace: look
+		}
 		o.recorded = res.mark
 	}
 }
