@@ -226,7 +226,7 @@ func ping(ctx context.Context, addr string) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = conn.SetDeadline(deadline)
 	}
-	if _, err := io.WriteString(conn, "PING\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "*1\r\n$4\r\nPING\r\n"); err != nil {
 		return err
 	}
 	line, err := bufio.NewReader(conn).ReadString('\n')
