@@ -38,7 +38,6 @@ func Exceptions() []Exception {
 	const reinput = "what a provider is sent again binds who ships an emit surface (SPEC §10, preamble); this project only ingests"
 	return []Exception{
 		{"SPEC §10.4", true, reinput},
-		{"SPEC §10.9", false, "waits for the facet of ADK"},
 		{"SPEC §10.10", false, "waits for the facets of LangGraph and Pydantic AI"},
 		{"SPEC §10.11", false, "waits for the facet of LangGraph"},
 		{"SPEC §10.13", true, reinput},
