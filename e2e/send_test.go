@@ -72,12 +72,11 @@ func executing(ctx context.Context, ingest string, i invoke, pace time.Duration)
 func uploading(ctx context.Context, ingest string, i invoke, pace time.Duration) error {
 	stored := int64(0)
 	base := ingest + "/v1/threads/" + url.PathEscape(i.thread) + "/invokes/" + url.PathEscape(i.id) + "/frames"
-	total := int64(len(i.rec.frames))
+	total, due := int64(len(i.rec.frames)), time.Now().Add(pace)
 	for cuts := 0; ; {
 		at := max(0, stored-rand.Int64N(3)) // a frame or two again
 		rest := i.rec.frames[at:]
-		share := pace * time.Duration(len(rest)) / time.Duration(total)
-		body := paced(rest, share)
+		body := paced(rest, max(0, time.Until(due)))
 		if cuts < 3 && len(rest) > 1 {
 			cuts++
 			body = &cutReader{r: body, left: 1 + rand.Int64N(int64(len(ndjson(rest)))/2)}
