@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/agwire/agwire/internal/demo"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // Pace of the demo: between two frames, and between two invokes of a thread.
@@ -75,7 +76,7 @@ func untilReady(ctx context.Context, url string) error {
 				return nil
 			}
 		}
-		if err := wait(ctx, 50*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}

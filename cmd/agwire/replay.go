@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agwire/agwire/internal/config"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 func replayCommand() command {
@@ -46,7 +47,7 @@ func replayCommand() command {
 						if err := out.Flush(); err != nil {
 							return err
 						}
-						if err := wait(ctx, time.Duration(float64(min(at.Sub(last), maxPause))/factor)); err != nil {
+						if err := wait.For(ctx, time.Duration(float64(min(at.Sub(last), maxPause))/factor)); err != nil {
 							return err
 						}
 					}
@@ -69,16 +70,4 @@ func checkSpeed(text string) error {
 		return errors.New("is no factor from 0 to 1000000")
 	}
 	return nil
-}
-
-// wait pauses for d, or returns ctx's error.
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

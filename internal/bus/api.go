@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // APIError is an answer of the broker that says no.
@@ -81,18 +83,6 @@ const (
 	lastDelay  = time.Second
 )
 
-// pause waits d, or returns ctx's error.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // retry calls fn until it succeeds, fails with what again refuses, or ctx
 // ends; then the error holds both ctx's and fn's last.
 func retry(ctx context.Context, again func(error) bool, fn func(context.Context) error) error {
@@ -107,7 +97,7 @@ func retry(ctx context.Context, again func(error) bool, fn func(context.Context)
 		if !again(err) {
 			return err
 		}
-		if perr := pause(ctx, delay); perr != nil {
+		if perr := wait.For(ctx, delay); perr != nil {
 			return cutShort(err, perr)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nuid"
 	"go.uber.org/zap"
+
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // claim is one message on a shard's claim subject.
@@ -272,7 +274,7 @@ func (w *FencedWriter) settle(ctx context.Context) error {
 		if open == 0 || quiet >= w.b.opts.Quiet {
 			return nil
 		}
-		if err := pause(ctx, min(w.b.opts.Quiet-quiet, 5*time.Millisecond)); err != nil {
+		if err := wait.For(ctx, min(w.b.opts.Quiet-quiet, 5*time.Millisecond)); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nuid"
 	"go.uber.org/zap"
+
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // OwnerOptions say how a worker takes its part of a group's shards. Zero
@@ -204,7 +206,7 @@ func (w *Owner) keep(ctx context.Context, shard int, work ShardFunc, fatal func(
 		if time.Since(began) > 10*w.o.TTL {
 			delay = 10 * firstDelay
 		}
-		if pause(ctx, delay) != nil {
+		if wait.For(ctx, delay) != nil {
 			return
 		}
 	}

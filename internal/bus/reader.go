@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/zap"
+
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // Settings of a reader's consumer.
@@ -75,7 +77,7 @@ func (r *reader) nextWithin(ctx context.Context, last uint64) (stored, error) {
 			return stored{}, err
 		}
 		r.b.log.Debug("reader starts over", zap.String("subject", r.stream), zap.Uint64("seq", r.after), zap.NamedError("err", err))
-		if err := pause(ctx, delay); err != nil {
+		if err := wait.For(ctx, delay); err != nil {
 			return stored{}, err
 		}
 		delay = min(2*delay, lastDelay)
@@ -160,7 +162,7 @@ func (r *reader) check(ctx context.Context) error {
 		} else if asked >= 20 {
 			return fmt.Errorf("%w: %s ends at %d, before %d", ErrReset, r.stream, i.State.LastSeq, r.after)
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := wait.For(ctx, 100*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // Sizes of one batch of a scan.
@@ -69,7 +71,7 @@ func (b *Bus) scan(ctx context.Context, stream, subj string, from, to uint64, si
 			}
 			staleSince = time.Time{}
 		}
-		if err := pause(ctx, delay); err != nil {
+		if err := wait.For(ctx, delay); err != nil {
 			return err
 		}
 		delay = min(2*delay, lastDelay)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agwire/agwire/internal/framing"
 	"github.com/agwire/agwire/internal/push"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 //go:embed recordings
@@ -66,14 +67,14 @@ func Run(ctx context.Context, o Options) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, c := range conversations() {
 		g.Go(func() error {
-			if err := pause(ctx, time.Duration(i)*o.Gap/4); err != nil {
+			if err := wait.For(ctx, time.Duration(i)*o.Gap/4); err != nil {
 				return err
 			}
 			for n, name := range c.invokes {
 				if err := replay(ctx, o, c, n, name); err != nil {
 					return fmt.Errorf("demo: %s: %w", name, err)
 				}
-				if err := pause(ctx, o.Gap); err != nil {
+				if err := wait.For(ctx, o.Gap); err != nil {
 					return err
 				}
 			}
@@ -97,7 +98,7 @@ func replay(ctx context.Context, o Options, c conversation, n int, name string) 
 	}
 	for _, f := range frames {
 		if err = u.Send(ctx, f); err == nil && o.Pace > 0 {
-			err = pause(ctx, o.Pace/2+rand.N(o.Pace))
+			err = wait.For(ctx, o.Pace/2+rand.N(o.Pace))
 		}
 		if err != nil {
 			u.Abandon()
@@ -124,16 +125,5 @@ func load(name string) ([][]byte, error) {
 			return nil, err
 		}
 		list = append(list, bytes.Clone(f.Data))
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

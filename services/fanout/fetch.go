@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // found is what a fetch has found.
@@ -52,7 +53,7 @@ func (s *sub) fetch(ctx context.Context) {
 			break
 		}
 		s.c.s.retried(fetchName(j.state), err)
-		if pause(ctx, delayOf(tries)) != nil {
+		if wait.For(ctx, delayOf(tries)) != nil {
 			break
 		}
 	}
@@ -214,11 +215,11 @@ func (s *sub) join(ctx context.Context, j job) (found, error) {
 		case !errors.Is(err, errStale):
 			return found{}, err
 		}
-		wait := delayOf(tries)
+		delay := delayOf(tries)
 		if !late {
-			wait = min(wait, disagree/8)
+			delay = min(delay, disagree/8)
 		}
-		if err := pause(ctx, wait); err != nil {
+		if err := wait.For(ctx, delay); err != nil {
 			return found{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // sync begins to read what is missing, unless that is under way. The room is locked.
@@ -31,7 +32,7 @@ func (r *room) sync() {
 				failed = 0
 				continue
 			}
-			if pause(ctx, delayOf(failed)) != nil {
+			if wait.For(ctx, delayOf(failed)) != nil {
 				return
 			}
 		}
@@ -93,7 +94,7 @@ func (r *room) settleHead(ctx context.Context, at bus.Head) (bus.Head, error) {
 		if !back {
 			return at, nil
 		}
-		if err := pause(ctx, headDelay); err != nil {
+		if err := wait.For(ctx, headDelay); err != nil {
 			return at, err
 		}
 		var err error
@@ -173,18 +174,6 @@ func (r *room) heardHead(at bus.Head) {
 	if at.Epoch != r.epoch || at.Last() != r.tail || at.StreamSeq > r.seq {
 		r.again = true
 		r.sync()
-	}
-}
-
-// pause waits d, or returns ctx's error.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

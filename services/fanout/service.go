@@ -16,6 +16,7 @@ import (
 
 	"github.com/agwire/agwire/internal/bus"
 	"github.com/agwire/agwire/internal/httpapi"
+	"github.com/agwire/agwire/internal/wait"
 )
 
 // Service carries threads to clients. Make one with New.
@@ -109,7 +110,7 @@ func (s *Service) drain() *time.Timer {
 		c.finish(closeDraining, "draining: come back with your cursors")
 		due := time.Until(began.Add(over * time.Duration(i+1) / time.Duration(len(list))))
 		if i+1 < len(list) && due > time.Millisecond {
-			_ = pause(context.Background(), due)
+			_ = wait.For(context.Background(), due)
 		}
 	}
 	return late
