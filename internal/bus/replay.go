@@ -7,9 +7,6 @@ import (
 	"iter"
 )
 
-// errStopped ends a scan whose reader has had enough.
-var errStopped = errors.New("stopped")
-
 // ReadInvoke yields the messages of one invoke in the frames stream, in stream order, from the stream sequence from up to and
 // including to. They come as they lie: take only the next index, as from ReadFrames. It reads from any replica and does not
 // end before it has come to what the leader had when it was called.
@@ -31,11 +28,11 @@ func (b *Bus) ReadInvoke(ctx context.Context, thread, invoke string, from, to ui
 		var a assembler
 		err = b.scan(ctx, stream, subj, from, min(to, last.seq), scanBytes, func(m stored) error {
 			if whole, ok := a.add(m); ok && !yield(b.decodeFrame(whole), nil) {
-				return errStopped
+				return errStop
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil && !errors.Is(err, errStop) {
 			yield(Frame{}, fmt.Errorf("read the frames of an invoke: %w", err))
 		}
 	}
