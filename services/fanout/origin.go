@@ -2,10 +2,12 @@ package fanout
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+
+	"github.com/agwire/agwire/internal/httpapi"
 )
 
 // checkOrigin says whether text is an origin that can be allowed.
@@ -23,35 +25,9 @@ func checkOrigin(text string) error {
 // allowed says whether a page of the request's origin may read threads: one of this server, of the loopback, or of the
 // configured ones. A request without an origin is of no page.
 func (s *Service) allowed(r *http.Request) bool {
+	if httpapi.Local(r) {
+		return true
+	}
 	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	if err != nil || u.Host == "" {
-		return s.anyOrigin()
-	}
-	if strings.EqualFold(u.Host, r.Host) || loopback(u.Hostname()) {
-		return true
-	}
-	for _, o := range s.cfg.Origins {
-		if o == "*" || strings.EqualFold(o, origin) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Service) anyOrigin() bool {
-	for _, o := range s.cfg.Origins {
-		if o == "*" {
-			return true
-		}
-	}
-	return false
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+	return slices.ContainsFunc(s.cfg.Origins, func(o string) bool { return o == "*" || strings.EqualFold(o, origin) })
 }
