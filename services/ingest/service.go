@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/agwire/agwire/internal/bus"
+	"github.com/agwire/agwire/internal/httpapi"
 )
 
 // Config of the service. Start from Defaults.
@@ -117,16 +118,16 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // enter admits an upload, or says why not.
-func (s *Service) enter(thread string, c *http.ResponseController) *refusal {
+func (s *Service) enter(thread string, c *http.ResponseController) *httpapi.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.leaving:
-		return &refusal{http.StatusServiceUnavailable, "draining", "this server is leaving", time.Second}
+		return refusal(http.StatusServiceUnavailable, "draining", "this server is leaving", time.Second)
 	case len(s.uploads) >= s.cfg.MaxUploads:
-		return &refusal{http.StatusTooManyRequests, "too_many_uploads", "too many uploads at once", time.Second}
+		return refusal(http.StatusTooManyRequests, "too_many_uploads", "too many uploads at once", time.Second)
 	case s.threads[thread] >= s.cfg.MaxThreadUploads:
-		return &refusal{http.StatusTooManyRequests, "too_many_uploads", "too many uploads to this thread at once", time.Second}
+		return refusal(http.StatusTooManyRequests, "too_many_uploads", "too many uploads to this thread at once", time.Second)
 	}
 	s.uploads[c] = true
 	s.threads[thread]++

@@ -32,15 +32,10 @@ type State struct {
 	Reason string `json:"reason,omitempty"` // why it ended: done, truncated, idle, cancel
 }
 
-// refusal is an answer that says no, without the state.
-type refusal struct {
-	status  int
-	code    string
-	message string
-	retry   time.Duration
+// refusal is an answer that says no; retry is 0 where coming back would not help.
+func refusal(status int, code, message string, retry time.Duration) *httpapi.Error {
+	return &httpapi.Error{Status: status, Code: code, Message: message, Retry: retry}
 }
-
-func (r *refusal) Error() string { return r.code + ": " + r.message }
 
 // upload is what a request asks for.
 type upload struct {
@@ -61,11 +56,11 @@ func state(u *upload, st bus.InvokeState) State {
 }
 
 // ids reads the path.
-func ids(r *http.Request) (thread, invoke string, bad *refusal) {
+func ids(r *http.Request) (thread, invoke string, bad *httpapi.Error) {
 	thread, invoke = r.PathValue("thread"), r.PathValue("invoke")
 	for _, id := range [...]struct{ name, v string }{{"thread", thread}, {"invoke", invoke}} {
 		if err := subject.CheckID(id.v); err != nil {
-			return "", "", &refusal{http.StatusBadRequest, "bad_" + id.name, err.Error(), 0}
+			return "", "", refusal(http.StatusBadRequest, "bad_"+id.name, err.Error(), 0)
 		}
 	}
 	return thread, invoke, nil
@@ -74,7 +69,7 @@ func ids(r *http.Request) (thread, invoke string, bad *refusal) {
 var parameters = []string{"framework", "turn", "from", "end", "exit", "mapper", "format"}
 
 // parse reads the whole request but its body; the refusal names every bad parameter.
-func parse(r *http.Request) (*upload, *refusal) {
+func parse(r *http.Request) (*upload, *httpapi.Error) {
 	thread, invoke, bad := ids(r)
 	if bad != nil {
 		return nil, bad
@@ -123,7 +118,7 @@ func parse(r *http.Request) (*upload, *refusal) {
 	u.format = format(q.Get("format"), r.Header.Get("Content-Type"), fail)
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
-		return nil, &refusal{http.StatusBadRequest, "bad_parameter", strings.Join(wrong, "; "), 0}
+		return nil, refusal(http.StatusBadRequest, "bad_parameter", strings.Join(wrong, "; "), 0)
 	}
 	return u, nil
 }
@@ -181,7 +176,7 @@ func (s *Service) get(w http.ResponseWriter, r *http.Request) {
 func (s *Service) post(w http.ResponseWriter, r *http.Request) {
 	u, bad := parse(r)
 	if bad == nil && !httpapi.Local(r) {
-		bad = &refusal{http.StatusForbidden, "origin", "pages of other origins may not send frames", 0}
+		bad = refusal(http.StatusForbidden, "origin", "pages of other origins may not send frames", 0)
 	}
 	control := http.NewResponseController(w)
 	if bad == nil {
@@ -206,7 +201,7 @@ func (s *Service) post(w http.ResponseWriter, r *http.Request) {
 	defer a.Close()
 	if u.from > st.Next {
 		have := state(u, st)
-		s.refuse(w, &refusal{http.StatusConflict, "gap", "the body begins behind the next frame wanted", 0}, &have)
+		s.refuse(w, refusal(http.StatusConflict, "gap", "the body begins behind the next frame wanted", 0), &have)
 		return
 	}
 	stop := s.beat(u)
@@ -238,7 +233,7 @@ func (s *Service) beat(u *upload) (stop func()) {
 }
 
 // take reads the body and queues its frames. It returns why it stopped before the end; nil at a clean end.
-func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *refusal {
+func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *httpapi.Error {
 	body := framing.NewReader(r.Body, framing.Options{Format: u.format, MaxFrame: s.cfg.MaxFrame})
 	frames, size := s.m.frames.WithLabelValues(u.start.Source), s.m.bytes.WithLabelValues(u.start.Source)
 	for i := u.from; ; i++ {
@@ -247,7 +242,7 @@ func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *refusa
 		case err == io.EOF:
 			return nil
 		case s.isLeaving():
-			return &refusal{http.StatusServiceUnavailable, "draining", "this server is leaving", time.Second}
+			return refusal(http.StatusServiceUnavailable, "draining", "this server is leaving", time.Second)
 		case err != nil:
 			return bodyRefusal(err)
 		}
@@ -260,15 +255,15 @@ func (s *Service) take(r *http.Request, u *upload, a *bus.FrameAppender) *refusa
 }
 
 // bodyRefusal says what is wrong with a body.
-func bodyRefusal(err error) *refusal {
+func bodyRefusal(err error) *httpapi.Error {
 	var fe *framing.Error
 	switch {
 	case errors.Is(err, framing.ErrTooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, "frame_too_large", err.Error(), 0}
+		return refusal(http.StatusRequestEntityTooLarge, "frame_too_large", err.Error(), 0)
 	case errors.As(err, &fe):
-		return &refusal{http.StatusBadRequest, "bad_frame", fe.Error(), 0}
+		return refusal(http.StatusBadRequest, "bad_frame", fe.Error(), 0)
 	}
-	return &refusal{http.StatusBadRequest, "body_cut", "the body ended before its end", 0}
+	return refusal(http.StatusBadRequest, "body_cut", "the body ended before its end", 0)
 }
 
 // append waits for room in the window, and no longer than Hold.
@@ -279,7 +274,7 @@ func (s *Service) append(ctx context.Context, a *bus.FrameAppender, index int64,
 }
 
 // answer ends the invoke where that is wanted, waits until what was queued is stored, and says what is.
-func (s *Service) answer(w http.ResponseWriter, r *http.Request, u *upload, a *bus.FrameAppender, bad *refusal) {
+func (s *Service) answer(w http.ResponseWriter, r *http.Request, u *upload, a *bus.FrameAppender, bad *httpapi.Error) {
 	// The client may be gone, and what was queued is worth storing all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.cfg.Hold)
 	defer cancel()
@@ -292,7 +287,7 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, u *upload, a *b
 	sent := a.Next() // with the end, if there is one
 	err := a.Flush(ctx)
 	s.m.store.Observe(time.Since(began).Seconds())
-	if err != nil && (bad == nil || bad.code == "body_cut") {
+	if err != nil && (bad == nil || bad.Code == "body_cut") {
 		bad = s.refusalOf(err)
 	}
 	// What the log holds of the invoke decides: somebody else may have ended it meanwhile, and then what was stored behind that
@@ -304,7 +299,7 @@ func (s *Service) answer(w http.ResponseWriter, r *http.Request, u *upload, a *b
 	}
 	have := state(u, st)
 	if bad == nil && (st.Next < sent || st.Ended && !u.end) {
-		bad = &refusal{http.StatusConflict, "ended", "the invoke was ended by somebody else and takes no more frames", 0}
+		bad = refusal(http.StatusConflict, "ended", "the invoke was ended by somebody else and takes no more frames", 0)
 	}
 	if bad != nil {
 		s.refuse(w, bad, &have)
@@ -331,38 +326,37 @@ func (s *Service) again(w http.ResponseWriter, r *http.Request, u *upload, st bu
 		n++
 	}
 	if n > have.Stored {
-		s.refuse(w, &refusal{http.StatusConflict, "ended", "the invoke has ended and takes no more frames", 0}, &have)
+		s.refuse(w, refusal(http.StatusConflict, "ended", "the invoke has ended and takes no more frames", 0), &have)
 		return
 	}
 	s.m.uploads.WithLabelValues("ok").Inc()
 	httpapi.JSON(w, http.StatusOK, have)
 }
 
-func (s *Service) refuse(w http.ResponseWriter, bad *refusal, have *State) {
-	s.m.uploads.WithLabelValues(bad.code).Inc()
-	e := httpapi.Error{Status: bad.status, Code: bad.code, Message: bad.message, Retry: bad.retry}
+func (s *Service) refuse(w http.ResponseWriter, bad *httpapi.Error, have *State) {
+	s.m.uploads.WithLabelValues(bad.Code).Inc()
 	if have != nil {
-		e.More = have
+		bad.More = have
 	}
-	e.Write(w)
+	bad.Write(w)
 }
 
 // refusalOf turns an error of the bus into an answer.
-func (s *Service) refusalOf(err error) *refusal {
+func (s *Service) refusalOf(err error) *httpapi.Error {
 	switch {
 	case errors.Is(err, bus.ErrEnded):
-		return &refusal{http.StatusConflict, "ended", "the invoke has ended and takes no more frames", 0}
+		return refusal(http.StatusConflict, "ended", "the invoke has ended and takes no more frames", 0)
 	case errors.Is(err, bus.ErrGap):
-		return &refusal{http.StatusConflict, "gap", "another upload of this invoke went on elsewhere", 0}
+		return refusal(http.StatusConflict, "gap", "another upload of this invoke went on elsewhere", 0)
 	case errors.Is(err, bus.ErrTooLarge):
-		return &refusal{http.StatusRequestEntityTooLarge, "frame_too_large", "a frame is larger than the log takes", 0}
+		return refusal(http.StatusRequestEntityTooLarge, "frame_too_large", "a frame is larger than the log takes", 0)
 	case errors.Is(err, bus.ErrFull):
-		return &refusal{http.StatusServiceUnavailable, "log_full", "the log is full", 10 * time.Second}
+		return refusal(http.StatusServiceUnavailable, "log_full", "the log is full", 10*time.Second)
 	case errors.Is(err, context.Canceled):
-		return &refusal{http.StatusBadRequest, "body_cut", "the client went away", 0}
+		return refusal(http.StatusBadRequest, "body_cut", "the client went away", 0)
 	case errors.Is(err, context.DeadlineExceeded):
-		return &refusal{http.StatusServiceUnavailable, "log_away", "the log does not answer", 2 * time.Second}
+		return refusal(http.StatusServiceUnavailable, "log_away", "the log does not answer", 2*time.Second)
 	}
 	s.deps.Log.Error("storing frames failed", zap.String("svc", "ingest"), zap.Error(err))
-	return &refusal{http.StatusServiceUnavailable, "log_failed", "the log failed", 2 * time.Second}
+	return refusal(http.StatusServiceUnavailable, "log_failed", "the log failed", 2*time.Second)
 }
