@@ -43,31 +43,21 @@ type storedBatch struct {
 // shard works on one shard until ctx ends and then drains; any error ends this ownership's memory, all of which the next one
 // finds in the log.
 func (s *Service) shard(ctx context.Context, shard int) error {
-	w, err := s.deps.Bus.Claim(ctx, shard, bus.WriterOptions{Owner: s.cfg.Worker, Window: s.cfg.Window})
-	if err != nil {
+	o := bus.WriterOptions{Owner: s.cfg.Worker, Window: s.cfg.Window}
+	return s.deps.Bus.WriteShard(ctx, shard, o, s.cfg.Drain, func(wctx context.Context, w *bus.FencedWriter) error {
+		s.m.shards.Inc()
+		defer s.m.shards.Dec()
+		o := &shardWork{
+			s: s, shard: shard, log: s.deps.Log.With(zap.String("svc", group), zap.Int("shard", shard)), w: w,
+			threads: map[string]*thread{}, known: map[openInvoke]time.Time{}, signal: make(chan struct{}, 1), saved: time.Now(),
+		}
+		defer o.forget()
+		err := o.work(ctx, wctx)
+		if err != nil {
+			w.Close() // what is queued is not waited for: the next ownership learns from the log what of it is stored
+		}
 		return err
-	}
-	s.m.shards.Inc()
-	defer s.m.shards.Dec()
-	o := &shardWork{
-		s: s, shard: shard, log: s.deps.Log.With(zap.String("svc", group), zap.Int("shard", shard)), w: w,
-		threads: map[string]*thread{}, known: map[openInvoke]time.Time{}, signal: make(chan struct{}, 1), saved: time.Now(),
-	}
-	defer o.forget()
-	wctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	g, gctx := errgroup.WithContext(wctx)
-	g.Go(func() error { return w.Run(gctx) })
-	g.Go(func() error {
-		defer stop()
-		lctx, cancel := context.WithCancel(gctx)
-		defer cancel()
-		defer context.AfterFunc(ctx, cancel)()
-		return o.work(ctx, lctx, gctx)
 	})
-	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
 }
 
 // forget takes what this ownership held out of the gauges.
@@ -76,17 +66,16 @@ func (o *shardWork) forget() {
 	o.s.m.threads.Sub(float64(len(o.threads)))
 }
 
-// work recovers and then runs. outer ends when the shard is to be given up, lctx with it or when the writer fails, gctx only
-// when the writer fails.
-func (o *shardWork) work(outer, lctx, gctx context.Context) error {
-	if err := o.recover(lctx); err != nil {
+// work recovers and then runs. outer ends when the shard is to be given up, ctx with it or when the writer ends.
+func (o *shardWork) work(outer, ctx context.Context) error {
+	if err := o.recover(ctx); err != nil {
 		return err
 	}
-	err := o.loop(lctx)
-	if outer.Err() == nil || gctx.Err() != nil {
+	err := o.loop(ctx)
+	if outer.Err() == nil || o.w.Err() != nil {
 		return err
 	}
-	dctx, cancel := context.WithTimeout(gctx, o.s.cfg.Drain)
+	dctx, cancel := context.WithTimeout(context.WithoutCancel(outer), o.s.cfg.Drain)
 	defer cancel()
 	if err := o.drain(dctx); err != nil {
 		return fmt.Errorf("drain: %w", err)
@@ -267,6 +256,8 @@ func (o *shardWork) drain(ctx context.Context) error {
 			if err := o.acked(ctx); err != nil {
 				return err
 			}
+		case <-o.w.Done():
+			return o.w.Err()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
