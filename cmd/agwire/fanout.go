@@ -5,7 +5,6 @@ import (
 
 	"github.com/agwire/agwire/internal/app"
 	"github.com/agwire/agwire/internal/config"
-	"github.com/agwire/agwire/internal/threads"
 	"github.com/agwire/agwire/services/fanout"
 	"github.com/agwire/agwire/web"
 )
@@ -15,37 +14,22 @@ func fanoutCommand() command {
 		name: "fanout", summary: "serve threads to clients over WebSocket and SSE, and the page", signals: true,
 		setup: func(set *config.Set) runFunc {
 			shell, cfg := app.DefaultConfig("127.0.0.1:8080"), fanout.Defaults()
-			reading := threads.Defaults()
-			var nats broker
-			var store redisStore
+			var base reading
 			set.Add("Fanout", cfg.Settings()...)
-			set.Add("Read API", reading.Settings()...)
-			set.Add("NATS", nats.service()...)
-			set.Add("Redis", store.service()...)
+			base.define(set)
 			set.Add("Process", shell.Settings()...)
-			set.Rules(nats.serviceRules()...)
-			set.Rules(store.rules()...)
 			return func(ctx context.Context, p *process, _ []string) error {
 				sh, err := p.newShell(shell, "")
 				if err != nil {
 					return err
 				}
-				conn, err := nats.open(ctx, nats.options("agwire fanout", sh.log))
+				o, err := base.open(ctx, sh, "agwire fanout")
 				if err != nil {
 					return err
 				}
-				defer conn.Close()
-				redis, err := store.open()
-				if err != nil {
-					return err
-				}
-				defer redis.Close()
-				read, err := threads.New(reading, threads.Deps{Bus: conn, Store: redis, Log: sh.log, Metrics: sh.metrics})
-				if err != nil {
-					return err
-				}
+				defer o.Close()
 				svc, err := fanout.New(cfg, fanout.Deps{
-					Bus: conn, Joiner: read, Store: redis, Log: sh.log, Metrics: sh.metrics, Routes: read.Routes(),
+					Bus: o.bus, Joiner: o.threads, Store: o.store, Log: sh.log, Metrics: sh.metrics, Routes: o.threads.Routes(),
 				})
 				if err != nil {
 					return err
