@@ -1,6 +1,7 @@
 package agtest
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
@@ -147,6 +148,19 @@ func Run[F ~[]byte](n Normalizer, frames []F) []agjson.Event {
 	var out []agjson.Event
 	for _, f := range frames {
 		out = append(out, n.Push(f)...)
+	}
+	return append(out, n.Flush()...)
+}
+
+// RunOverwriting is Run by a caller who uses its bytes for something else as soon as Push has returned.
+func RunOverwriting[F ~[]byte](n Normalizer, frames []F) []agjson.Event {
+	var out []agjson.Event
+	for _, f := range frames {
+		buf := bytes.Clone(f)
+		out = append(out, n.Push(buf)...)
+		for i := range buf {
+			buf[i] = '#'
+		}
 	}
 	return append(out, n.Flush()...)
 }

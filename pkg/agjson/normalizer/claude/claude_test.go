@@ -177,15 +177,7 @@ func checkTruth(t *testing.T, want truth, got agjson.ReduceResult) {
 func TestDeterminism(t *testing.T) {
 	for _, s := range streams(t) {
 		n := claude.New(host)
-		var got []agjson.Event
-		for _, f := range s.frames {
-			buf := bytes.Clone(f)
-			got = append(got, n.Push(buf)...)
-			for i := range buf {
-				buf[i] = '#'
-			}
-		}
-		got = append(got, n.Flush()...)
+		got := agtest.RunOverwriting(n, s.frames)
 		if !bytes.Equal(agtest.NDJSON(run(s.frames)), agtest.NDJSON(got)) {
 			t.Errorf("%s: the second run differs", s.name)
 		}
